@@ -17,7 +17,7 @@ with announced as (
         (config -> '$.dataset.cluster_key') is not null or coalesce(len(config -> '$.datasets[*].cluster_key') > 0, false)
             as has_clusters,
         command = 'import' as imported,
-        rank, ordinal, row_number() over (order by rank, ordinal) as sequence
+        rank, first_position, ordinal, row_number() over (order by rank, ordinal) as sequence
     from (
         select *,
             unnest(map_keys(conditions)) as condition, unnest(map_values(conditions)) as described,
@@ -27,10 +27,12 @@ with announced as (
 ),
 -- Events of a condition that no run announced have a sequence before that of any run.
 mentioned as (
-    select condition, condition_id, agent_id, planned, repetitions, failures, has_clusters, imported, rank as announced_at, ordinal, sequence
+    select
+        condition, condition_id, agent_id, planned, repetitions, failures, has_clusters, imported,
+        rank as announced_at, first_position, ordinal, sequence
     from announced
     union all
-    select condition, condition_id, agent_id, null, null, null, null, null, null, null,
+    select condition, condition_id, agent_id, null, null, null, null, null, null, null, null,
         max(position) - (select max(position) from events) - 1
     from mentions
     group by condition, condition_id, agent_id
@@ -44,7 +46,7 @@ condition as (
         coalesce(arg_max(failures, sequence), 'minimum') as failures,
         coalesce(arg_max(has_clusters, sequence), false) as has_clusters,
         max(announced_at) as newest_at,
-        if(arg_max(imported, sequence), -min(announced_at), max(announced_at)) as announced_at,
+        if(arg_max(imported, sequence), -min(first_position), max(announced_at)) as announced_at,
         coalesce(arg_max(imported, sequence), false) and arg_max(condition, sequence) = 'baseline' as is_baseline,
         arg_max(ordinal, sequence) as ordinal
     from mentioned

@@ -2,21 +2,21 @@
 -- place: 1 is the baseline: the condition that the newest run names as such, else of imports the one called baseline, else the first.
 with run as (
     select
-        command = 'import' as imported, config_name, rank, config ->> '$.baseline' as baseline, conditions,
+        command = 'import' as imported, config_name, rank, first_position, config ->> '$.baseline' as baseline, conditions,
         rank = max(rank) over (partition by command = 'import', config_name) as is_newest
     from run_facts
     where cardinality(conditions) > 0
 ),
 condition as (
     select
-        imported, config_name, rank, max(if(is_newest, baseline, null)) over (partition by imported, config_name) as baseline,
+        imported, config_name, rank, first_position, max(if(is_newest, baseline, null)) over (partition by imported, config_name) as baseline,
         map_keys(conditions) as names, map_values(conditions) as described
     from run
     where imported or is_newest
 ),
 named as (
     select
-        imported, config_name, rank, baseline,
+        imported, config_name, rank, first_position, baseline,
         unnest(names) as condition, unnest(described).condition_id as condition_id, generate_subscripts(names, 1) as ordinal
     from condition
 )
@@ -27,7 +27,7 @@ select
         partition by imported, config_name
         order by
             bool_or(coalesce(condition = baseline, false)) desc, imported and condition = 'baseline' desc,
-            min(rank), min(ordinal)
+            min(first_position), min(ordinal)
     ) as place
 from named
 group by imported, config_name, condition

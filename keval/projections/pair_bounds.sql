@@ -29,7 +29,7 @@ tried as (
     from pair as p
     join sample_means as s on s.agent_id = p.agent_id and s.judge_id = p.judge_id and s.metric = p.metric
         and s.condition_id in (p.condition_id, p.baseline_id)
-    where s.tried > 0 or s.excused > 0 or (s.not_sampled > 0 and s.untried = 0)
+    where s.tried > 0 or s.unplanned > 0 or s.excused > 0 or (s.not_sampled > 0 and s.untried = 0)
 ),
 sample as (
     select

@@ -1,5 +1,6 @@
 -- One row per run: a call of a command that appended to the log, with what it was asked to do; `runs` by the file's number.
 -- Conditions and judges are in the config's order.
+-- first_position: where its first line stands; an import that counts again is written once more.
 -- rank: the newest run, which says what is planned, has the highest one. It is the last in the log, but for two that
 -- replace none: a mock run in a log with real responses, and a run whose plan a crash cut off.
 select
@@ -7,6 +8,7 @@ select
     config, config_name, config_sha256, dataset, d.agent, conditions, judges, metrics, mcp_servers, seed, repetitions, plan_id,
     environment,
     l.mock,
+    first_position,
     row_number() over (
         order by
             not (l.mock and exists (from latest where type = 'response' and not mock)),
@@ -15,4 +17,5 @@ select
 from latest as l
 join declarations as d using (position)
 join line_offsets using (position)
+join (select id, min(position) as first_position from events where type = 'run' group by id) using (id)
 where l.type = 'run'

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from keval import projections
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject
 from tests.builders import (
@@ -91,3 +92,30 @@ def test_a_difference_lies_between_its_bounds(tmp_path: Path) -> None:
     baseline = dict.fromkeys(range(8), 4) | dict.fromkeys(range(20, 28), 1)
     condition = {number: LOST if number > 5 else 5 for number in range(8)}
     assert bounds(tmp_path, baseline, condition) == pytest.approx(((6 - 6) / 8, (6 + 2) / 8))
+
+
+def test_what_is_no_more_planned_has_its_place_where_all_counts(tmp_path: Path) -> None:
+    """A later run was limited to two samples: with everything, the bounds are those of a log without it."""
+    names = ("baseline", "docs")
+    plans = [plan_event([question_id(sample(f"q{number}")) for number in range(size)]) for size in (8, 2)]
+    runs = [
+        run_event(names, samples=size, plan_id=plan["plan_id"], id=f"r{size}", run_id=f"r{size}")
+        for size, plan in zip((8, 2), plans, strict=True)
+    ]
+    events: list[JsonObject] = [runs[0], plans[0]]
+    for number in range(8):
+        for name in names:
+            answer = response_event(f"q{number}", name)
+            lost = name == "docs" and number > 5
+            events += (
+                [failure_event(answer, "infra_error")]
+                if lost
+                else [answer, judgment_event(answer, 2 + (name == "docs"))]
+            )
+    query = "select difference, difference_lower, difference_upper from comparisons"
+    found = []
+    for more in ([], [runs[1], plans[1]]):
+        log = write_log(tmp_path / "log.jsonl", [*events, *more])
+        with projections.connect([log], everything=True, texts=False, tools=False) as connection:
+            found.append(connection.execute(query).fetchall())
+    assert found[0] == found[1] == [(1.0, pytest.approx((6 - 2) / 8), pytest.approx((6 + 6) / 8))]
