@@ -165,7 +165,8 @@ class _Changes:
     def _known(self) -> list[Condition]:
         """Return the conditions that the newest run had, be it by another name."""
         conditions = self.prepared.config.conditions
-        return [each for each in conditions if each.name in ids_before(self.newest, conditions)]
+        known = ids_before(self.newest, conditions)
+        return [each for each in conditions if each.name in known]
 
     def _conditions(self) -> list[Condition]:
         return [each for each in self.prepared.config.conditions if each.name in self.newest["conditions"]]

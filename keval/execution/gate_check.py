@@ -16,7 +16,16 @@ from keval.config.sections import list_in, mapping_in
 from keval.errors import UsageError, Warn
 from keval.metric_names import full_name, names
 from keval.nearest import near
-from keval.reports.gate_rules import BASELINE, BEFORE, Comparison, Level, Rule, not_the_baseline, unknown_condition
+from keval.reports.gate_rules import (
+    BASELINE,
+    BEFORE,
+    Comparison,
+    Level,
+    Rule,
+    beyond_scale,
+    not_the_baseline,
+    unknown_condition,
+)
 
 
 class _Scale(NamedTuple):
@@ -117,11 +126,9 @@ def _too_wide(rule: Comparison, config: Config) -> Iterator[str]:
     """Yield the metrics whose scale does not have the margin of a rule."""
     for judge, judge_id, metric, low, high in config.scales:
         is_meant = rule.metric is None or rule.metric in names(metric, judge, judge_id)
-        if is_meant and abs(rule.limit) > high - low:
-            yield (
-                f"the scale of {full_name(judge, metric)} is {low:g} to {high:g}, on which nothing differs by "
-                f"{abs(rule.limit):g}; name the metric that is meant, as JUDGE/METRIC of {rule.condition}"
-            )
+        told = beyond_scale(rule, full_name(judge, metric), low, high)
+        if is_meant and told is not None:
+            yield f"{told}; name the metric that is meant, as JUDGE/METRIC of {rule.condition}"
 
 
 def _of_comparison(rule: Comparison, config: Config, known: Mapping[str, Collection[_Scale]]) -> Iterator[str]:

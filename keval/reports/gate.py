@@ -25,6 +25,7 @@ from keval.reports.gate_rules import (
     Rule,
     Sign,
     Unit,
+    beyond_scale,
     not_the_baseline,
     unknown_condition,
 )
@@ -216,9 +217,8 @@ def _comparison(rule: Comparison, now: Facts, before: Facts | None) -> Iterator[
         yield _Asked(f"{condition} minus {minus}", unknown("no metric was judged"), "score")
     for table in judged if rule.metric is None else _tables(rule.text, rule.metric, now.tables):
         metric = now.name(table)
-        if abs(rule.limit) > table.max - table.min:
-            told = f"the scale of {metric} is {table.min:g} to {table.max:g}, on which nothing differs by"
-            raise UsageError(f"rule {rule.text!r}: {told} {abs(rule.limit):g}{_meant(now)}")
+        if (told := beyond_scale(rule, metric, table.min, table.max)) is not None:
+            raise UsageError(f"rule {rule.text!r}: {told}{_meant(now)}")
         about = f"{condition} minus {minus}, {metric}"
         if earlier is not None:
             yield _Asked(about, now.since(earlier, table, condition), "score")

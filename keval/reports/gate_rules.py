@@ -147,6 +147,13 @@ class Comparison:
 Rule = Level | Comparison
 
 
+def beyond_scale(rule: Comparison, metric: str, low: float, high: float) -> str | None:
+    """Return what is wrong with a margin that the scale of a metric does not have, else None."""
+    if abs(rule.limit) <= high - low:
+        return None
+    return f"the scale of {metric} is {low:g} to {high:g}, on which nothing differs by {abs(rule.limit):g}"
+
+
 def read_rule(written: str) -> Rule:
     """Return a rule as it is written; raises UsageError that says what is wrong with it, and what may be meant.
 

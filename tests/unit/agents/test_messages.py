@@ -370,6 +370,12 @@ async def test_a_remote_server_that_is_gone_fails_the_task(tmp_path: Path, trans
     assert "it does not answer any more" in error.message
 
 
+def passed_on(_number: int, body: dict[str, Any]) -> Say:
+    """Let the model ask the server for the question, and answer what that says."""
+    question, *rest = body["messages"]
+    return text(rest[-1]["content"][0]["content"][0]["text"]) if rest else call(SEARCH, question["content"])
+
+
 @pytest.mark.slow
 async def test_a_server_that_hangs_in_a_task_that_is_over_is_not_given_to_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -378,11 +384,7 @@ async def test_a_server_that_hangs_in_a_task_that_is_over_is_not_given_to_the_ne
     monkeypatch.setattr(_mcp_connections, "PROBE_S", 0.5)
     asked = {"docs": local(tmp_path, "obeys.py")}
 
-    def script(_number: int, body: dict[str, Any]) -> Say:
-        question, *rest = body["messages"]
-        return text(rest[-1]["content"][0]["content"][0]["text"]) if rest else call(SEARCH, question["content"])
-
-    with ScriptedApi(script) as api:
+    with ScriptedApi(passed_on) as api:
         async with AGENT.opened() as run:
 
             async def pid(query: str) -> tuple[str, str]:
@@ -405,11 +407,7 @@ async def test_a_run_has_one_connection_and_makes_another_when_it_is_lost(tmp_pa
     """Tasks share a server; the one that lost it fails, and the next says that it is connected anew."""
     asked = {"docs": local(tmp_path, "obeys.py")}
 
-    def script(_number: int, body: dict[str, Any]) -> Say:
-        question, *rest = body["messages"]
-        return text(rest[-1]["content"][0]["content"][0]["text"]) if rest else call(SEARCH, question["content"])
-
-    with ScriptedApi(script) as api:
+    with ScriptedApi(passed_on) as api:
         async with AGENT.opened() as run:
 
             async def pid(query: str) -> tuple[str, str]:
