@@ -6,7 +6,7 @@ where f.type = 'until_end' and f.mock = $mock and d.rule_id = $rule_id
     and position > (
         select arg_max(position, rank)
         from run_facts
-        where cardinality(conditions) > 0 and mock = $mock and config_name = $config_name
+        where has_config and mock = $mock and config_name = $config_name
     )
 order by position desc
 limit 1

@@ -4,6 +4,6 @@ select
     config_name, mock, arg_max(line_offset, rank) as line_offset,
     arg_max(position, rank) = max(max(position)) over () as is_last
 from run_facts
-where cardinality(conditions) > 0
+where has_config
 group by config_name, mock
 order by max(rank) desc

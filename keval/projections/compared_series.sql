@@ -1,18 +1,11 @@
 -- One row per current condition other than the baseline, agent, judge and metric, with the baseline that it is compared
 -- with: the condition that the config of the newest run names as such, or its first one; without a run, the first by name.
 -- Agents are never compared.
-with named as (
-    select config ->> '$.baseline' as baseline
-    from run_facts
-    where cardinality(conditions) > 0
-    order by rank desc
-    limit 1
-),
-baseline as (
+with baseline as (
     select condition_id as baseline_id, agent_id
     from conditions
     where current
-    order by coalesce(condition = (select baseline from named), false) desc, place
+    order by coalesce(condition = (select config ->> '$.baseline' from newest_config), false) desc, place
     limit 1
 )
 select s.condition_id, b.baseline_id, s.agent_id, s.judge_id, s.metric

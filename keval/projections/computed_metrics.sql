@@ -5,7 +5,7 @@
 with declared as (
     select rank, unnest(metrics) as declared, generate_subscripts(metrics, 1) as place
     from run_facts
-    where rank in (select max(rank) from run_facts where cardinality(conditions) > 0 group by config_name)
+    where rank in (select max(rank) from run_facts where has_config group by config_name)
 )
 select
     declared.judge_id as judge_id, declared.name as metric, declared.type as computed, declared.parts as parts,

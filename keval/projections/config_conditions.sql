@@ -5,7 +5,7 @@ with run as (
         command = 'import' as imported, config_name, rank, first_position, config ->> '$.baseline' as baseline, conditions,
         rank = max(rank) over (partition by command = 'import', config_name) as is_newest
     from run_facts
-    where cardinality(conditions) > 0
+    where has_config
 ),
 condition as (
     select

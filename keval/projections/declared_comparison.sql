@@ -1,6 +1,3 @@
 -- One row per config of the newest run, of which there is one at most: what it says of comparisons, as JSON text.
 select config ->> '$.comparison' as comparison
-from run_facts
-where cardinality(conditions) > 0
-order by rank desc
-limit 1
+from newest_config

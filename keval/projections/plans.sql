@@ -7,5 +7,5 @@ select
     arg_max(conditions, rank) as conditions
 from run_facts
 semi join whole_plans using (plan_id)
-where cardinality(conditions) > 0
+where has_config
 group by config_name, if(command = 'import', map_keys(conditions), null)

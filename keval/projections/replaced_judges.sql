@@ -5,7 +5,7 @@
 with run as (
     select
         position, rank, judges, list_transform(judges, lambda judge: judge.judge_id) as judge_ids,
-        coalesce(cardinality(conditions) > 0, false) as is_of_config,
+        has_config,
         -- As in plans: imports of other conditions stand beside each other.
         {name: config_name, imported: if(command = 'import', map_keys(conditions), null)} as config
     from run_facts
@@ -15,7 +15,7 @@ of_config as (
         judge_ids, position, rank = max(rank) over (partition by config) as is_newest,
         lead(position) over (partition by config order by position) as replaced_at
     from run
-    where is_of_config
+    where has_config
 ),
 named as (
     select unnest(judge_ids) as judge_id, position, is_newest, replaced_at from of_config
@@ -23,7 +23,7 @@ named as (
 -- Named by no config at that time: `keval judge` without a judge takes those of the config.
 added as (
     select judge_id, name, position
-    from (select position, unnest(judges, max_depth := 2) from run where not is_of_config) as r
+    from (select position, unnest(judges, max_depth := 2) from run where not has_config) as r
     where not exists (
         from named as n
         where n.judge_id = r.judge_id and n.position < r.position and coalesce(r.position < n.replaced_at, true)

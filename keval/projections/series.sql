@@ -13,7 +13,7 @@ with pairs as (
     select c.condition_id, c.agent_id, m.judge_id
     from conditions as c, metrics as m
     where m.computed is null and m.judge_id not in (
-        select judge.judge_id from run_facts, unnest(judges) as judging(judge) where cardinality(conditions) > 0
+        select judge.judge_id from run_facts, unnest(judges) as judging(judge) where has_config
     )
 ),
 judged as (

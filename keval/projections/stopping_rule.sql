@@ -1,16 +1,9 @@
 -- One row per run that counts and is to stop when decided, so one at most: its rule, of how many samples it asked each condition that was
 -- decided, and why it ended; null for a run that did not end in order.
-with newest as (
-    select position, mock, config_name, plan_id, agent.agent_id as agent_id
-    from run_facts
-    where cardinality(conditions) > 0
-    order by rank desc
-    limit 1
-),
-known as (
+with known as (
     -- Another config may have the same plan, and stop by a rule of its own.
-    select n.position, d.rule, d.rule_id, n.plan_id, n.agent_id, n.mock
-    from newest as n
+    select n.position, d.rule, d.rule_id, n.plan_id, n.agent.agent_id as agent_id, n.mock
+    from newest_config as n
     join declarations as d using (config_name, plan_id)
     join facts as f on f.position = d.position and f.mock = n.mock
     where d.rule is not null

@@ -25,6 +25,7 @@ DERIVED = {
     "latest": "VIEW",
     "whole_plans": "TABLE",
     "run_facts": "TABLE",
+    "newest_config": "VIEW",
     "plans": "TABLE",
     "replaced_judges": "TABLE",
     "judges_of_earlier_imports": "TABLE",

@@ -2,7 +2,7 @@
 -- last those that only runs without conditions name, as they were added to a log.
 with listed as (
     select
-        rank, cardinality(conditions) > 0 as has_config,
+        rank, has_config,
         unnest(judges) as judge, generate_subscripts(judges, 1) as place
     from run_facts
 )

@@ -2,7 +2,7 @@
 -- judge any answer that counts, nor has another version of it: whether an answer passes may be for it to say.
 with newest as (
     select unnest(judges) as judge
-    from (select judges from run_facts where cardinality(conditions) > 0 and command <> 'import' order by rank desc limit 1)
+    from (select judges from run_facts where has_config and command <> 'import' order by rank desc limit 1)
 ),
 current as (
     select judge_id, state, n_judgments from outcomes join conditions as c on c.place = condition_place where c.current

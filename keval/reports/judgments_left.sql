@@ -1,10 +1,7 @@
 -- One row per judge that the newest run of a config names, or that was added to the log, and that can be asked, if there are
 -- current responses for it, or pairs of them: how many judgments of them it is to make and has not made, and of these, in how
 -- many it failed. Of a share: see sampling.
-with run as (
-    select conditions from run_facts where cardinality(conditions) > 0 order by rank desc limit 1
-),
-judge as (
+with judge as (
     select name, judge_id, is_added, replicates, seed, below, judge_id in (from pair_judges) as of_pairs
     from current_judges
     left join sampling using (judge_id)
@@ -15,7 +12,7 @@ current_line as not materialized (
     -- What the newest plan leaves out nobody is to judge, also where --all takes it.
     select type, judge_id, replicate, repetition, sample_id, question_id, condition_id, agent_id
     from current_lines
-    where condition_id in (select unnest(map_values(conditions)).condition_id from run)
+    where condition_id in (select unnest(map_values(conditions)).condition_id from newest_config)
         and position not in (select position from standing where not coalesce(planned, true))
 ),
 line as (

@@ -10,7 +10,7 @@ select
     arg_max(seed, rank) filter (seed is not null) as seed,
     coalesce(arg_max(mock, rank) filter (agent is not null), false) as asks_mock,
     coalesce(len(list_filter(
-        arg_max(judges, rank) filter (cardinality(conditions) > 0), lambda judge: judge.type <> 'imported'
+        arg_max(judges, rank) filter (has_config), lambda judge: judge.type <> 'imported'
     )), 0) > 0 as names_judge,
     coalesce(arg_max(mock, position), false) as mock
 from run_facts

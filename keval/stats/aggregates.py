@@ -38,9 +38,9 @@ READ = (
     "condition_aggregates",
     "conditions",
     "facts",
+    "newest_config",
     "newest_samples",
     "pass_counts",
-    "run_facts",
     "sample_means",
 )
 """The tables and views that are asked for numbers of conditions; those of samples and groups need others as well."""

@@ -23,7 +23,7 @@ from keval.stats.stopping_rule import CONTRADICTION, Look
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-READ = ("facts", "metrics", "run_facts", "sample_means")
+READ = ("facts", "metrics", "newest_config", "sample_means")
 """The tables and views that are asked."""
 
 METHOD = "betting"

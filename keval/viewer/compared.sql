@@ -1,16 +1,9 @@
 -- One row per current condition, the one that others are compared with first: the baseline of the newest run, or its first
 -- condition. baseline: what the condition is compared with, by the config that it is of; null where that is no more current, as
 -- in a log of several configs. Of imports, each of which may bring one condition, all are compared with the first.
-with named as (
-    select config ->> '$.baseline' as baseline
-    from run_facts
-    where cardinality(conditions) > 0
-    order by rank desc
-    limit 1
-),
-shown as (
+with shown as (
     select
-        condition, condition_id, place, coalesce(condition = (select baseline from named), false) as is_named
+        condition, condition_id, place, coalesce(condition = (select config ->> '$.baseline' from newest_config), false) as is_named
     from conditions
     where current
 ),
