@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -19,6 +20,7 @@ from keval.execution.stopping_family import as_recorded, recorded_rule
 from keval.execution.tasks import TaskList, by_sample, drawn_order, grid_of
 from keval.failure_kinds import AGENT_FAILED, GATES
 from keval.ids import JsonObject, digest
+from keval.logs.costs import Cost, MeasuredCosts
 from keval.logs.past import Past
 from keval.projections.sql_file import load
 from keval.stats.recorded_rule import RecordedRule, changed, from_json, look_fields
@@ -55,6 +57,8 @@ class Stopping:
     """What the log's answers decide, whether or not it says so."""
     said: Mapping[str, JsonObject] = field(default_factory=dict)
     """The events that the log has of what is decided, by their ids: a crash may have come before one of them."""
+    costs: MeasuredCosts = field(default_factory=MeasuredCosts)
+    """What answers and judgments cost before this command."""
     feed: SampleFeed | None = None
 
     @property
@@ -159,7 +163,7 @@ class Stopping:
         n, samples = self.finished.n, self.rule.samples
         if why == "decided":
             left = len(self.tasks) - (self.feed.taken.total() if self.feed else 0)
-            saved_usd = 0.0 if ledger is None else self._saved_usd(ledger)
+            saved_usd = 0.0 if ledger is None else sum(self._saved_usd(ledger))
             usd = f", which saved about ${saved_usd:.2f}" if saved_usd > 0 else ""
             not_asked = (
                 f"{left:,} of {self._planned:,} answers were not asked for{usd}" if left else "nothing is left to ask"
@@ -169,19 +173,24 @@ class Stopping:
             return f"all {samples:,} samples were asked; the report says what they decide"
         return f"{n:,} of {samples:,} samples are finished; the same command goes on"
 
-    def _saved_usd(self, ledger: Ledger) -> float:
-        """Return about what is saved: each answer that was not asked for would cost what those of its condition did.
+    def _saved_usd(self, ledger: Ledger) -> Iterator[float]:
+        """Yield about what is saved of each condition: what its answers not asked for would cost, as those before did.
 
-        Judging costs the same for all.
+        Of what this command asked, and of what the log knew of earlier ones. Judging costs the same for all.
         """
-        if self.feed is None or not self.feed.taken:
-            return 0.0
-        taken, planned = self.feed.taken, self.tasks.by_condition()
-        ids = {condition.condition_id: condition.name for condition in self.prepared.config.conditions}
-        left = {each: planned.get(name, 0) - taken[each] for each, name in ids.items()}
-        spent = {each: ledger.spent_on_usd.get(each, 0.0) for each in ids}
-        of_judges = (ledger.spent_usd - sum(spent.values())) / taken.total()
-        return sum(left[each] * (spent[each] / taken[each] + of_judges) for each in ids if taken[each])
+        config, planned = self.prepared.config, self.tasks.by_condition()
+        taken = Counter[str]() if self.feed is None else self.feed.taken
+        ids = [condition.condition_id for condition in config.conditions]
+        before = {each: self.costs.of_answers(config.agent.agent_id, each) or Cost() for each in ids}
+        judged = sum((self.costs.of_judgments(judge.judge_id) or Cost()).total_usd for judge in config.judges)
+        answers = {each: taken[each] + before[each].number for each in ids}
+        asked_usd = {each: ledger.spent_on_usd.get(each, 0.0) for each in ids}
+        judged += ledger.spent_usd - sum(asked_usd.values())
+        for condition in config.conditions:
+            name, each = condition.name, condition.condition_id
+            if answers[each]:
+                each_usd = (asked_usd[each] + before[each].total_usd) / answers[each] + judged / sum(answers.values())
+                yield (planned.get(name, 0) - taken[each]) * each_usd
 
     @property
     def _planned(self) -> int:
@@ -234,7 +243,7 @@ def stopping(prepared: Prepared, past: Past, request: Request, warn: Warn) -> St
     return Stopping(
         prepared=prepared, rule=rule, is_new=known is None, finished=finished, tasks=tasks,
         failed_before=failed, ended=None if known is None else past.newest_end(known),
-        decided_before=decided_before, said=past.decided(),
+        decided_before=decided_before, said=past.decided(), costs=past.costs(),
     )  # fmt: skip
 
 

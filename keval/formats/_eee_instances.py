@@ -51,7 +51,7 @@ def _scored(score: JsonObject, answer: Mapping[str, Any]) -> JsonObject:
         "evaluation": {
             "score": score["score"],
             "is_correct": score["score"] >= score["max"] if score["passed"] is None else score["passed"],
-            "num_turns": answer["num_turns"],
+            "num_turns": answer["num_turns"] or None,  # the format knows no answer without a turn
             "tool_calls_count": calls,
         },
         "metadata": {

@@ -17,6 +17,7 @@ class PassedBy:
         """The newest `run` event of a config; a mock run that follows real responses replaces none, as in a log."""
         self._has_real = False
         self._mock_runs: set[str] = set()
+        self._imports: set[str] = set()
         self.silent_agents: set[str] = set()
         """The ids of the agents that do not report their tool calls; it grows."""
         self._costs = MeasuredCosts()
@@ -51,6 +52,8 @@ class PassedBy:
     def _note_run(self, run: JsonObject) -> None:
         if run["mock"]:
             self._mock_runs.add(run["run_id"])
+        if run["command"] == "import":
+            self._imports.add(run["run_id"])
         if (run["agent"] or {}).get("reports_tool_calls") is False:
             self.silent_agents.add(run["agent"]["agent_id"])
 
@@ -62,7 +65,8 @@ class PassedBy:
         return is_new
 
     def _note_cost(self, event: JsonObject) -> None:
-        if event["time"][:DATE] >= self._begun:
+        # What was imported was paid for elsewhere.
+        if event["time"][:DATE] >= self._begun and event["run_id"] not in self._imports:
             self._spent.setdefault((event["time"][:DATE], bool(event.get("mock"))), Spent()).add(event)
         if event["type"] != "failure":
             self._costs.add(event)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import jsonschema_rs
 
+from keval.documents.foreign_json import unfit
 from keval.errors import InputError
 from keval.ids import JsonObject
 
@@ -145,6 +146,12 @@ def check(validator: Validator, found: object, where: str) -> JsonObject:
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
         raise InputError(f"{where}{place}: {error.message[:LONGEST_MESSAGE]}")
     return cast("JsonObject", found)
+
+
+def refuse_unfit(found: JsonObject, where: str) -> None:
+    """Raise InputError for what no event can hold, before a text or an id is made of it."""
+    if problem := unfit(found):
+        raise InputError(f"{where}: {problem}")
 
 
 def shape(required: Sequence[str] = (), **fields: object) -> Validator:

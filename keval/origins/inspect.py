@@ -36,9 +36,12 @@ from keval.origins._files import document_of, parsed
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Correct, incorrect, partially correct, no answer: as Inspect's own `value_to_float` counts them."""
 
+CHOICES = {"type": ["array", "null"], "items": {"type": "object", "properties": {"message": OBJECT}}}
+"""What is read of the answers to one question, of which the first counts."""
+
 SAMPLE = shape(
     scores=OBJECT, metadata=OBJECT,
-    output={"type": ["object", "null"], "properties": {"choices": OBJECTS, "usage": OBJECT}},
+    output={"type": ["object", "null"], "properties": {"choices": CHOICES, "usage": OBJECT}},
     model_usage={"type": ["object", "null"], "additionalProperties": {"type": "object"}}, total_time=NUMBER,
     messages={"type": ["array", "null"], "items": {"type": "object", "properties": {"tool_calls": OBJECTS}}},
 )  # fmt: skip
@@ -153,10 +156,13 @@ def _scores(sample: JsonObject) -> dict[str, object]:
     found: dict[str, object] = {}
     for scorer, score in (sample.get("scores") or {}).items():
         value = score.get("value") if isinstance(score, dict) else score
-        if isinstance(value, dict):
-            found |= {f"{scorer},{name}": _graded(each) for name, each in value.items()}
-        else:
-            found[scorer] = _graded(value)
+        several = (
+            {f"{scorer},{name}": each for name, each in value.items()} if isinstance(value, dict) else {scorer: value}
+        )
+        for name, each in several.items():
+            if name in found:
+                raise InputError(f"two scores of sample {sample.get('id')!r} are called {name!r}")
+            found[name] = _graded(each)
     return found
 
 

@@ -18,7 +18,7 @@ import orjson
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.origins import GoldenAnswers, Origin, Results, as_score, named_scores, told, without_scale
+from keval.origins import GoldenAnswers, Origin, Results, as_score, named_scores, refuse_unfit, told, without_scale
 from keval.origins._files import rows_of
 
 FILE = re.compile(r"samples_(.+?)_\d{4}-\d{2}-\d{2}T.*")
@@ -119,7 +119,10 @@ def _requests(row: JsonObject) -> list[list[Any]]:
 def _question(row: JsonObject) -> str:
     requests = _requests(row)
     is_shared = bool(requests) and bool(requests[0]) and not _differ_before(_choices(row) or ())
-    return str(requests[0][0]) if is_shared else orjson.dumps(row.get("doc")).decode()
+    if is_shared:
+        return str(requests[0][0])
+    refuse_unfit({"doc": row.get("doc")}, f"doc_id {row['doc_id']!r}")
+    return orjson.dumps(row.get("doc")).decode()
 
 
 def _is_likelihood(response: object) -> bool:
@@ -167,7 +170,7 @@ def _not_an_answer(row: JsonObject) -> InputError:
 def _choice(likelihood: Sequence[Any], request: Sequence[Any], place: int) -> _Choice:
     has_text = len(request) > 1
     context, text = (str(request[0]), str(request[1]).strip()) if has_text else ("", str(place))
-    return _Choice(float(likelihood[0]), context, text)
+    return _Choice(float(str(likelihood[0])), context, text)  # of an integer beyond a float Python would make none
 
 
 def _differ_before(choices: Sequence[_Choice]) -> bool:

@@ -26,6 +26,7 @@ from keval.origins import (
     check,
     failure,
     named_scores,
+    refuse_unfit,
     shape,
     without_scale,
 )
@@ -50,6 +51,9 @@ EXPECTED = ("equals", "iequals", "contains", "icontains", "similar", "factuality
 
 OWN = ("pass", "score")
 """The scores that promptfoo itself gives each row."""
+
+NAMED = "named "
+"""What stands before the name of a score that is called like one of these, or that begins so itself."""
 
 REASON = "reason"
 """The field of a record that says why."""
@@ -103,14 +107,22 @@ def _read(path: Path) -> tuple[JsonObject, list[JsonObject]]:
     rows = found.get("results") if isinstance(found, dict) else found
     if not isinstance(rows, list):
         if isinstance(document, dict) and "testIdx" in document:
-            return {}, [check(ROW, document, "the row")]
+            return {}, [_held(check(ROW, document, "the row"), "the row")]
         raise InputError("no rows of promptfoo: an object with results.results, or a row in each line, is expected")
-    return document, [check(ROW, row, f"results.results[{place}]") for place, row in enumerate(rows)]
+    places = ((f"results.results[{place}]", row) for place, row in enumerate(rows))
+    return document, [_held(check(ROW, row, where), where) for where, row in places]
 
 
 def _lines(content: bytes) -> list[JsonObject]:
     numbered = enumerate(content.split(b"\n"), start=1)
-    return [row_in(line, number, ROW) for number, line in numbered if line.strip()]
+    return [_held(row_in(line, number, ROW), f"line {number}") for number, line in numbered if line.strip()]
+
+
+def _held(row: JsonObject, where: str) -> JsonObject:
+    """Return a row of which an event can hold what becomes text or part of an id. Raises InputError."""
+    output = (row.get("response") or {}).get("output")
+    refuse_unfit({"vars": row.get("vars"), "output": output, "testCase": row.get("testCase")}, where)
+    return row
 
 
 def _has_answer(row: JsonObject) -> bool:
@@ -119,9 +131,8 @@ def _has_answer(row: JsonObject) -> bool:
 
 def _scores(row: JsonObject) -> JsonObject:
     own = dict(zip(OWN, (row.get("success"), row.get("score")), strict=True))
-    return own | {
-        f"named {name}" if name in own else name: score for name, score in (row.get("namedScores") or {}).items()
-    }
+    named = (row.get("namedScores") or {}).items()
+    return own | {NAMED + name if name in own or name.startswith(NAMED) else name: score for name, score in named}
 
 
 def _condition_names(rows: Sequence[JsonObject]) -> Callable[[JsonObject], str]:

@@ -23,6 +23,7 @@ from keval.execution.specs import AnswerSpec, Failed, Outcome
 from keval.ids import JsonObject
 from keval.stats.recorded_rule import look_fields
 from keval.stats.stopped_run import READ, stopped_run
+from tests.builders import retraction_event
 from tests.stopping_runs import Drawn, events, run, write_evaluation
 
 CLEAR = {"plain": 0.3, "other": 0.9}
@@ -97,6 +98,17 @@ def test_what_is_saved_is_what_the_answers_of_each_condition_cost(tmp_path: Path
     saved = sum((100 - asked[prompt]) * (1.0 if prompt == "other" else 0.01) for prompt in ("plain", "other", "third"))
     assert asked["other"] < asked["third"]
     assert said.endswith(f"answers were not asked for, which saved about ${saved:.2f}")
+
+
+def test_what_is_saved_counts_the_answers_of_earlier_commands(tmp_path: Path) -> None:
+    """A command that asks once more for one answer says of all that was not asked for what the first one said."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    first = run(config, log, Dear(config, CLEAR))[-1]
+    assert "saved about $" in first
+    taken_back = retraction_event(events(log, "response")[0])
+    with log.open("ab") as file:
+        file.write(orjson.dumps(taken_back) + b"\n")
+    assert run(config, log, Dear(config, CLEAR))[-1].partition("saved")[2] == first.partition("saved")[2]
 
 
 def test_the_rule_is_in_the_log_before_anything_is_asked(tmp_path: Path) -> None:

@@ -75,6 +75,13 @@ def test_records_and_rows_are_valid_by_the_published_schemas(version: str, tmp_p
             jsonschema.Draft7Validator(row_schema).validate(row)
 
 
+def test_an_answer_without_a_turn_does_not_say_how_many(tmp_path: Path) -> None:
+    """The format's least number is 1, and an import may have 0."""
+    answer = response_event("q1", "A", num_turns=0)
+    ((_, rows),) = records(tmp_path, [run_event(["A"], samples=1), answer, judgment_event(answer)])
+    assert [row["evaluation"]["num_turns"] for row in rows] == [None]
+
+
 @pytest.mark.slow
 def test_each_row_belongs_to_one_result_of_its_record(tmp_path: Path) -> None:
     """By the record's id and the result's; the record says how many rows there are, and their mean is the result's."""

@@ -66,6 +66,13 @@ def test_costs_are_those_of_what_came() -> None:
     assert measured.total_usd == JUDGMENT["cost_usd"]
 
 
+def test_what_was_imported_was_paid_for_elsewhere() -> None:
+    """As in a log: it is nothing that today's budget could have held."""
+    run = run_event(run_id="import", command="import")
+    known = passed(run, response_event("q1", cost_usd=5.0, run_id="import", time=now()))
+    assert known.spent_today(mock=False).usd == 0.0
+
+
 def test_a_line_that_comes_twice_is_measured_once() -> None:
     """As in a log: it was paid for once, so it weighs no more than another."""
     costs = passed(ANSWER, ANSWER, JUDGMENT, JUDGMENT, ANSWER | {"run_id": "again"}).costs()

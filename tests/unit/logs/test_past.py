@@ -169,7 +169,7 @@ def test_a_plan_is_there_once_all_its_parts_are() -> None:
 
 
 def test_all_that_was_paid_today_counts_and_nothing_else() -> None:
-    """Answers, judgments, failures and failed attempts of the day, of the mock apart; yesterday's are not counted."""
+    """Answers, judgments, failures and failed attempts of the day, the mock's apart; no older and no imported ones."""
     failed: JsonObject = {"kind": "timeout", "message": "", "usage": None, "duration_ms": 1}
     attempts = [failed | {"cost_usd": cost} for cost in (0.25, None)]
     today = now()
@@ -180,6 +180,8 @@ def test_all_that_was_paid_today_counts_and_nothing_else() -> None:
         response_event("q3", cost_usd=8.0, mock=True, time=today),
         response_event("q4", cost_usd=16.0, time="2020-11-19T23:59:59.999Z"),
         run_event(time=today),
+        run_event(run_id="import", command="import", time=today),
+        response_event("q5", cost_usd=32.0, run_id="import", time=today),
     ]
     assert (spent(events), spent(events, mock=True)) == (Spent(7.25, 1), Spent(8.0, 0))
 

@@ -106,3 +106,18 @@ def test_a_call_that_has_no_answer_failed(answer: JsonObject, result: str | None
     messages = asked if answer else asked[:1]
     (record,) = Inspect().read(inspect_json(tmp_path, [inspect_sample("a", 1, "C", messages=messages)])).rows()
     assert record["tool_calls"] == [tool_call("search", {"q": "lamp"}, result, failed=True)]
+
+
+@pytest.mark.parametrize("message", ["plain", ["plain"]])
+def test_an_answer_that_is_no_message_is_told_with_its_place(message: object, tmp_path: Path) -> None:
+    """What is expected there is an object."""
+    path = inspect_json(tmp_path, [inspect_sample("a", 1, "C", output={"choices": [{"message": message}]})])
+    with pytest.raises(InputError, match=r"samples\[0\].output.choices\[0\].message"):
+        Inspect().read(path)
+
+
+def test_two_scores_of_one_name_are_refused(tmp_path: Path) -> None:
+    """The name of a scorer may be that of another one's score."""
+    sample = inspect_sample("a", 1, "C", scores={"s": {"value": {"a": 1}}, "s,a": {"value": 0}})
+    with pytest.raises(InputError, match="two scores of sample 'a' are called 's,a'"):
+        Inspect().read(inspect_json(tmp_path, [sample]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 import pytest
 
 from keval.errors import InputError
@@ -112,3 +113,16 @@ def test_another_form_is_told_with_its_place(content: bytes, told: str, tmp_path
     path.write_bytes(content)
     with pytest.raises(InputError, match=told):
         LmEval().read(path)
+
+
+def test_an_integer_beyond_a_float_is_no_crash(tmp_path: Path) -> None:
+    """A likelihood of one is less than any other; a document with one cannot be a question."""
+    huge = "1" + "0" * 400
+    row = orjson.dumps(asked([-1.0, -2.0], [("Q", " A"), ("Q", " B")], more="NUMBER")).decode()
+    path = lm_eval_file(tmp_path, [])
+    path.write_text(row.replace('"NUMBER"', "NaN").replace('"-1.0"', "-" + huge))
+    (record,) = LmEval().read(path).rows()
+    assert record["text"] == "B"
+    path.write_text(row.replace('"NUMBER"', "NaN").replace('{"n":1}', '{"n":' + huge + "}").replace('"Q"', '"R"', 1))
+    with pytest.raises(InputError, match="doc_id 0: Integer exceeds 64-bit range"):
+        list(LmEval().read(path).rows())

@@ -66,12 +66,13 @@ def test_one_prompt_to_two_providers_is_no_condition(tmp_path: Path) -> None:
 
 
 def test_a_named_score_does_not_take_the_place_of_promptfoos_own(tmp_path: Path) -> None:
-    """A metric may be called as it likes."""
-    row = promptfoo_row(0, "a", "yes", score=1, success=True, namedScores={"score": 0.25, "pass": 0})
+    """A metric may be called as it likes, also as another one is renamed."""
+    named = {"score": 0.25, "pass": 0, "named pass": 0.75}
+    row = promptfoo_row(0, "a", "yes", score=1, success=True, namedScores=named)
     found = Promptfoo().read(promptfoo_file(tmp_path, [row]))
     (record,) = found.rows()
     assert {name: record[place] for name, place in found.metrics.items()} == {
-        "pass": 1.0, "score": 1.0, "named score": 0.25, "named pass": 0.0
+        "pass": 1.0, "score": 1.0, "named score": 0.25, "named pass": 0.0, "named named pass": 0.75
     }  # fmt: skip
 
 
@@ -116,4 +117,16 @@ def test_another_form_is_told_with_its_place(content: bytes, told: str, tmp_path
     path = tmp_path / "results.json"
     path.write_bytes(content)
     with pytest.raises(InputError, match=told):
+        Promptfoo().read(path)
+
+
+@pytest.mark.parametrize(
+    "value", [r'"\ud800"', "1" + "0" * 30, "[" * 300 + "]" * 300], ids=["text", "integer", "depth"]
+)
+@pytest.mark.parametrize("row", ['{"vars": {"a": VALUE}}', '{"response": {"output": {"a": VALUE}}}'])
+def test_what_no_event_can_hold_is_told_with_its_place(value: str, row: str, tmp_path: Path) -> None:
+    """A variable becomes part of an id, and an output that is no text a text."""
+    path = tmp_path / "results.json"
+    path.write_text('{"results": {"results": [{"score": NaN}, ' + row.replace("VALUE", value) + "]}}")
+    with pytest.raises(InputError, match=r"results.results\[1\]: "):
         Promptfoo().read(path)
