@@ -71,6 +71,8 @@ counted as (
 )
 select
     condition_id, baseline_id, agent_id, judge_id, metric,
-    (lower + in_none * (min - max)) / nullif(samples + in_none, 0) as difference_lower,
-    (upper + in_none * (max - min)) / nullif(samples + in_none, 0) as difference_upper
+    -- As exact as what they are differences of, to thirteen of its digits: else noise would be a side of 0.
+    12 - floor(log10(greatest(abs(min), abs(max), 1e-290)))::int as digits,
+    round((lower + in_none * (min - max)) / nullif(samples + in_none, 0), digits) + 0.0 as difference_lower,
+    round((upper + in_none * (max - min)) / nullif(samples + in_none, 0), digits) + 0.0 as difference_upper
 from counted

@@ -27,7 +27,7 @@ from tests.builders import (
 
 LOWEST, HIGHEST = 1, 5
 LOST, UNTRIED, NOT_ASKED = "lost", "untried", "not asked"
-States = Mapping[int, int | str]
+States = Mapping[int, float | str]
 """What becomes of each sample under a condition: its score, or why there is none."""
 
 states = st.dictionaries(
@@ -45,7 +45,7 @@ def of_condition(name: str, found: States) -> list[JsonObject]:
     ]
     for number, state in found.items():
         answer = response_event(f"q{number}", name)
-        if isinstance(state, int):
+        if not isinstance(state, str):
             events += [answer, judgment_event(answer, state)]
         elif state == LOST:
             events.append(failure_event(answer, "infra_error"))
@@ -62,11 +62,11 @@ def bounds(folder: Path, baseline: States, condition: States) -> tuple[float | N
 def expected(baseline: States, condition: States) -> tuple[float | None, ...]:
     """Return them by their definition, from the samples that both conditions are asked."""
     both = baseline.keys() & condition.keys()
-    if not both or all(isinstance(state, int) for each in (baseline, condition) for state in each.values()):
+    if not both or all(not isinstance(state, str) for each in (baseline, condition) for state in each.values()):
         return None, None
 
-    def end(state: int | str, extreme: int) -> int:
-        return state if isinstance(state, int) else extreme
+    def end(state: float | str, extreme: int) -> float:
+        return extreme if isinstance(state, str) else state
 
     lower = fmean(end(condition[each], LOWEST) - end(baseline[each], HIGHEST) for each in both)
     return lower, fmean(end(condition[each], HIGHEST) - end(baseline[each], LOWEST) for each in both)
@@ -77,7 +77,7 @@ def expected(baseline: States, condition: States) -> tuple[float | None, ...]:
 @given(states, states)
 def test_bounds_are_those_of_the_samples_that_both_are_asked(baseline: States, condition: States) -> None:
     """What only one condition is asked moves neither end, be it scored, lost or never tried."""
-    scored = [any(isinstance(state, int) for state in each.values()) for each in (baseline, condition)]
+    scored = [any(not isinstance(state, str) for state in each.values()) for each in (baseline, condition)]
     lone = [
         any(state == UNTRIED and number not in other for number, state in one.items())
         for one, other in ((baseline, condition), (condition, baseline))
@@ -92,6 +92,14 @@ def test_a_difference_lies_between_its_bounds(tmp_path: Path) -> None:
     baseline = dict.fromkeys(range(8), 4) | dict.fromkeys(range(20, 28), 1)
     condition = {number: LOST if number > 5 else 5 for number in range(8)}
     assert bounds(tmp_path, baseline, condition) == pytest.approx(((6 - 6) / 8, (6 + 2) / 8))
+
+
+@pytest.mark.parametrize("tenths", [1, 2, 7, 8])
+def test_a_worst_case_of_no_difference_is_zero(tenths: int, tmp_path: Path) -> None:
+    """What the lost answers may take away is all that the others gained; float noise would be a side of it."""
+    baseline = dict.fromkeys(range(20), LOWEST + 9 * tenths / 100)
+    condition = {number: LOST if number > 17 else LOWEST + tenths / 10 for number in range(20)}
+    assert bounds(tmp_path, baseline, condition)[0] == 0.0
 
 
 def test_what_is_no_more_planned_has_its_place_where_all_counts(tmp_path: Path) -> None:
