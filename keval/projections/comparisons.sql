@@ -6,8 +6,9 @@
 -- n_clusters, unclustered, se_clustered: as in cluster_errors, of the differences; null if no config names a cluster_key.
 -- difference_lower, difference_upper: between what difference lies, whatever is missing would have scored; null where nothing is.
 -- flipped: how often each difference occurs that is flipped as one, a sample's or the sum of a cluster's; failures_flipped the
--- same of the share of repetitions that the agent failed. These are of all samples that were scored, or failed, under both, also
--- of those that have no value because the config excludes failures; none where one of these samples has no cluster.
+-- same of the share of repetitions that the agent failed. These are of all samples that were answered, or failed, under both, also
+-- of those that have no value because the config excludes failures, or because it was not measured; none where one of these samples
+-- has no cluster.
 with sample as materialized (
     select
         *, max(largest) over (partition by condition_id, baseline_id, agent_id, judge_id, metric) as scale

@@ -1,11 +1,11 @@
--- One row per sample, condition, baseline, agent, judge and metric with a value under one of the two at least, or a failure
--- of the agent, which is no value where the config excludes them.
+-- One row per sample, condition, baseline, agent, judge and metric with a value or a failure of the agent, which is no value where the
+-- config excludes them, under one of the two at least, or with answers that could have one.
 -- mean and baseline_mean are the sample's means, over n and baseline_n repetitions with a value; the agent failed agent_failed
 -- and baseline_agent_failed, which have a value unless the config excludes them; failure_difference is that of their shares of
--- what was scored or failed, null where one has neither: a judge of pairs scores no answer whose baseline failed, and that is an
--- answer all the same. difference is the first mean minus the second, null where one has none. result: win, tie
--- or loss of the condition; a difference that is float noise beside the values is a tie. cluster: what the sample has in
--- common with those that belong to it; null if no config names a cluster_key.
+-- what was answered or failed, null where one has neither: a judge of pairs scores no answer whose baseline failed, and that is an
+-- answer all the same, and so is one that was not measured. difference is the first mean minus the
+-- second, null where one has none. result: win, tie or loss of the condition; a difference that is float noise beside the values is
+-- a tie. cluster: what the sample has in common with those that belong to it; null if no config names a cluster_key.
 with paired as (
     select
         p.condition_id, p.baseline_id, p.agent_id, p.judge_id, p.metric, s.sample_id,
@@ -17,15 +17,18 @@ with paired as (
         coalesce(sum(s.agent_failed) filter (s.condition_id = p.baseline_id), 0)::bigint as baseline_agent_failed,
         sum(s.failure_rate) filter (s.condition_id = p.condition_id) as failure_rate,
         sum(s.failure_rate) filter (s.condition_id = p.baseline_id) as baseline_failure_rate,
+        bool_or(s.is_without_value) as is_without_value,
         max(s.largest) as largest,
         bool_or(s.mock) as mock
     from compared_series as p
     join (
-        select *, coalesce(agent_failed / nullif(scored + agent_failed, 0), if(not_applicable > 0, 0, null)) as failure_rate
+        select
+            *, coalesce(agent_failed / nullif(answered + agent_failed, 0), if(not_applicable > 0, 0, null)) as failure_rate,
+            mean is null and agent_failed + answered > 0 as is_without_value
         from sample_means
     ) as s on s.agent_id = p.agent_id and s.judge_id = p.judge_id and s.metric = p.metric
         and s.condition_id in (p.condition_id, p.baseline_id)
-    where s.mean is not null or s.agent_failed + s.not_applicable > 0
+    where s.mean is not null or s.agent_failed + s.answered + s.not_applicable > 0
     group by all
 )
 select
@@ -41,11 +44,8 @@ select
     end as result,
     if(c.has_clusters or b.has_clusters, n.cluster, null) as cluster,
     p.n, p.baseline_n, p.agent_failed, p.baseline_agent_failed,
-    -- Of samples without a value under both, those alone tell of failures that have none because the config excludes them.
-    if(
-        difference is not null or (p.mean is null and p.agent_failed > 0) or (p.baseline_mean is null and p.baseline_agent_failed > 0),
-        p.failure_rate - p.baseline_failure_rate, null
-    ) as failure_difference,
+    -- Of samples without a difference, those alone tell of failures that have no value because it is excluded, or was not measured.
+    if(difference is not null or p.is_without_value, p.failure_rate - p.baseline_failure_rate, null) as failure_difference,
     p.largest, p.mock
 from paired as p
 join conditions as c on c.condition_id = p.condition_id and c.agent_id = p.agent_id
@@ -53,3 +53,4 @@ join conditions as b on b.condition_id = p.baseline_id and b.agent_id = p.agent_
 join metrics as m on m.judge_id = p.judge_id and m.metric = p.metric
 left join newest_samples as n on n.sample_id = p.sample_id
 where p.mean is not null or p.baseline_mean is not null or p.agent_failed + p.baseline_agent_failed > 0
+    or failure_difference is not null

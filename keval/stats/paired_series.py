@@ -33,12 +33,8 @@ class Measured:
     """Those of them that were not measured."""
     scored: int
     """Those of them that a judge has scored; the others with a value are the agent's failures."""
-
-    @property
-    def failure_rate(self) -> float | None:
-        """The share that the agent failed of what was scored or failed."""
-        known = self.expected - self.missing
-        return (known - self.scored) / known if known else None
+    failure_rate: float | None = None
+    """The share that the agent failed of what it answered or failed; nobody asks for it while a run goes on."""
 
 
 def measured(values: Sequence[float], missing: int, minimum: float, maximum: float, failed: int = 0) -> Measured:

@@ -292,7 +292,7 @@ PAIRED = table((
         description="Share of repetitions that the agent failed, condition minus baseline; null if undefined.",
         formula="the mean over samples of the difference of the shares of repetitions that the agent failed",
         why_null=reasons.no_failure_rates,
-        null_when="no sample was scored, or failed by the agent, under both conditions",
+        null_when="no sample was answered, or failed by the agent, under both conditions",
     ),
     Statistic(
         name="p_failure_rate", levels=COMPARISON, kind="share_or_null", unit="p", label="p of the failure rate",

@@ -217,7 +217,7 @@ def no_pair(_: JsonObject) -> str:
 
 def no_failure_rates(_: JsonObject) -> str:
     """Say why nothing is known of how often the agent failed under both conditions."""
-    return "no sample was scored, or failed by the agent, under both conditions"
+    return "no sample was answered, or failed by the agent, under both conditions"
 
 
 def no_failure_flip(row: JsonObject) -> str:

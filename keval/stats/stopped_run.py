@@ -189,6 +189,9 @@ def _series(
                 row["expected"],
                 row["missing"],
                 row["scored"],
+                row["agent_failed"] / (row["agent_failed"] + row["answered"])
+                if row["agent_failed"] + row["answered"]
+                else None,
             )
             found.setdefault(key, {})[row["place"]] = known
     for member in rule.family:

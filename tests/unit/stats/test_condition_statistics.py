@@ -15,7 +15,7 @@ from scipy.stats import binomtest
 from keval.ids import JsonObject
 from keval.stats.asked import Asked
 from tests.aggregated import bodies, example, scored
-from tests.builders import failure_event, judge_entry, judgment_event, response_event, run_event
+from tests.builders import failure_event, judge_entry, judge_failure_event, judgment_event, response_event, run_event
 
 pytestmark = pytest.mark.slow  # each test makes the tables of a log
 
@@ -336,6 +336,25 @@ def test_the_share_of_failures_is_of_what_was_scored_or_failed(tmp_path: Path) -
             events += judged(with_docs, 3) if number == 1 else [failure_event(with_docs)]
         *_, found = bodies(tmp_path, events)
         assert found["failure_rate_difference"] == pytest.approx(2 / 3), failures
+
+
+@pytest.mark.parametrize("failures", ["minimum", "exclude"])
+@pytest.mark.parametrize("unmeasured", [(2,), (2, 3)])
+def test_answers_that_no_judge_could_score_are_no_failures(
+    tmp_path: Path, failures: str, unmeasured: tuple[int, ...]
+) -> None:
+    """Both conditions fail at the same places: where the judge of one breaks, it does not fail more often."""
+    events = [run_event(samples=8, repetitions=3, config={"name": "test", "failures": failures})]
+    for name, number, repetition in product(("baseline", "with_docs"), range(8), (1, 2, 3)):
+        response = response_event(f"q{number}", name, repetition)
+        if number < 5 and repetition == 1:
+            events.append(failure_event(response))
+        elif name == "with_docs" and repetition in unmeasured:
+            events += [response, judge_failure_event(response)]
+        else:
+            events += judged(response, number % 4 + 1)
+    *_, found = bodies(tmp_path, events)
+    assert (found["failure_rate_difference"], found["p_failure_rate"]) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("clusters", [False, True])
