@@ -313,7 +313,7 @@ def _verdict(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[
         return "cannot tell", f"{share(found.missing)} of the answers are missing"
     if not holds:
         alone = "; with --on mean the number alone decides" if found.unknown == NONE_DIFFERS else ""
-        return "cannot tell", f"no interval: {found.unknown or 'none is given'}{alone}"
+        return "cannot tell", f"no interval: {found.why_no_interval}{alone}"
     if len(holds) > 1:
         return "cannot tell", "the interval includes the limit"
     whatever = {HOLDS[sign](end, limit) for end in (found.worst, found.best) if end is not None}

@@ -71,6 +71,11 @@ class Found:
         """Whether it is a difference that is the same of every sample, of so many that the test alone is enough."""
         return self.conclusion in {"higher", "lower"} and self.unknown == ALL_ALIKE
 
+    @property
+    def why_no_interval(self) -> str:
+        """Why no ends of an interval are known; where all samples differ alike, why that is not enough."""
+        return (self.doubt if self.unknown == ALL_ALIKE else None) or self.unknown or "none is given"
+
 
 def unknown(why: str) -> Found:
     """Return that nothing is found, and why."""

@@ -405,7 +405,9 @@ def _cannot_tell(each: _Compared) -> str:
         return f"No sample differs {_between(each)} ({samples}); there is no interval to give."
     if found.ci_lower is None and not is_below_alpha(statistic(found, "p")):
         all_differ = f"all {found.n_paired} samples differ by {each.points(found.difference)}"
-        return f"Cannot tell: {all_differ} on {each.metric}, which is too few to rule out chance{each.test('; ')}."
+        clusters = statistic(found, "n_clusters")
+        too_few = "which is too few" if clusters is None else f"and {counted(clusters, 'cluster')} are too few"
+        return f"Cannot tell: {all_differ} on {each.metric}, {too_few} to rule out chance{each.test('; ')}."
     if found.reasons.get("conclusion") == NOTHING_SCORED:
         why, then = NOTHING_SCORED, ""
     else:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from keval.counted import counted
 from keval.ids import JsonObject
 from keval.readable import share
 from keval.stats.intervals import FEWEST_SAMPLES, LEVEL
-from keval.stats.reasons import NOTHING_SCORED, TOO_FEW
+from keval.stats.reasons import ALL_ALIKE, NOTHING_SCORED, TOO_FEW
 
 Conclusion = Literal[
     "higher", "lower", "no difference within margin", "no difference shown", "borderline", "cannot tell"
@@ -52,13 +53,23 @@ def _shown(body: JsonObject) -> tuple[Conclusion, str | None]:
     if lower is None or upper is None:
         # Every sample differs by the same amount, of which only the signs can be tested.
         direction: Conclusion = "higher" if difference > 0 else "lower"
-        return (direction, None) if is_tested else ("cannot tell", reasons.get("ci_lower", "no interval in the input"))
+        return (direction, None) if is_tested else ("cannot tell", _without_test(body))
     excludes_0 = lower > 0 or upper < 0
     if excludes_0 and (is_tested or p is None):
         return ("higher" if lower > 0 else "lower"), None
     if is_below_alpha(body.get("p_equivalent")):
         return "no difference within margin", None
     return ("borderline" if excludes_0 or is_tested else "no difference shown"), None
+
+
+def _without_test(body: JsonObject) -> str:
+    """Return why a difference that is the same of every sample is not shown: the signs of too few can be flipped."""
+    why = str(body["reasons"].get("ci_lower", "no interval in the input"))
+    if why != ALL_ALIKE:
+        return why
+    clusters = body.get("n_clusters")
+    of = counted(body["n_paired"], "sample") if clusters is None else counted(clusters, "cluster")
+    return f"{why}, and {of} are too few to rule out chance"
 
 
 def is_below_alpha(p: float | None) -> bool:

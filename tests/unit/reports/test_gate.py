@@ -565,6 +565,9 @@ def test_a_difference_that_is_the_same_of_every_sample_is_sure(
         found = held(Facts(connection, {}), "with_docs not lower than baseline by 0.05",
                      "with_docs lower than baseline by 3.9", "with_docs lower than baseline")  # fmt: skip
     assert [each.verdict for each in found] == verdicts
+    few = "every sample differs by the same amount, and 5 samples are too few to rule out chance"
+    if samples == 5:
+        assert {each.why for each in found} == {few, f"no interval: {few}"}
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,18 @@ COUNTS = {"wins": 6, "ties": 0, "losses": 0}
             ),
         ),
         (
+            compared(
+                "cannot tell",
+                (1.0, None, None),
+                n_paired=30,
+                other_statistics={"p": 0.0625, "n_clusters": 5, "se_clustered": 0.0},
+            ),
+            (
+                "Cannot tell: all 30 samples differ by +1.00 on completeness, and 5 clusters are too few to rule out "
+                "chance; the exact test gives p = 0.062."
+            ),
+        ),
+        (
             compared("higher", (1.0, None, None), n_paired=8, other_statistics={"p": 2**-7}),
             (
                 "with_docs scored higher than baseline on completeness: +1.00 on each of 8 samples on a scale of 1 "

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from keval import schema
 from keval.stats.conclusions import Conclusion, concluded
+from keval.stats.reasons import ALL_ALIKE
 
 
 def body(**changes: object) -> dict[str, Any]:
@@ -59,6 +60,14 @@ def test_interval_and_test_conclude_together(changes: dict[str, object], conclus
     found = concluded(body(**changes), None, None)
     assert found["conclusion"] == conclusion
     assert ("conclusion" in found["reasons"]) == (conclusion == "cannot tell")
+
+
+@pytest.mark.parametrize(("n_clusters", "few"), [(None, "30 samples"), (5, "5 clusters")])
+def test_a_difference_that_is_the_same_of_every_sample_says_what_is_too_few(n_clusters: int | None, few: str) -> None:
+    """It is what the test flips, not that no sample differs otherwise: of more the same amount would be shown."""
+    alike = NO_INTERVAL | {"reasons": {"ci_lower": ALL_ALIKE}, "p": 2**-4, "n_clusters": n_clusters}
+    why = concluded(body(**alike), None, None)["reasons"]["conclusion"]
+    assert why == f"{ALL_ALIKE}, and {few} are too few to rule out chance"
 
 
 @pytest.mark.parametrize(
