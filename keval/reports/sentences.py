@@ -329,10 +329,18 @@ def _qualified(compared: Sequence[_Compared], *, names_first: bool = False) -> s
 def _nothing_scored(name: str, score: ConditionScore | None) -> str:
     failed = _kinds_of_failure(score)
     if score is not None and score.not_done == 0 and not score.expected:
-        return f"Nothing of {name} is to be scored: no judge is for its answers, or they are in no judge's share."
+        return f"Nothing of {name} is to be scored: {_why_not_to_be_scored(score)}."
     if score is None or score.not_done or not failed:
         return f"Nothing of {name} is scored yet{f'; failed: {failed}' if failed else ''}."
     return f"Nothing of {name} was scored: {failed}. See its failures."
+
+
+def _why_not_to_be_scored(score: ConditionScore) -> str:
+    """Return why no answer is, or could be, a number, as far as it is counted why: an older event may not say it."""
+    inapplicable, outside = (statistic(score, why) != 0 for why in ("not_applicable", "not_sampled"))
+    if not inapplicable:
+        return "its answers are in no judge's share"
+    return "no metric applies to its answers" + (", or they are in no judge's share" if outside else "")
 
 
 def _most_failures(name: str, compared: Sequence[_Compared]) -> ConditionScore | None:

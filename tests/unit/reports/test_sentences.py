@@ -197,10 +197,22 @@ def test_nothing_scored_says_why() -> None:
         " See its failures. Nothing of baseline is scored either."
     )
     assert said(found, {"baseline": {"scored": 0, "not_done": None}}) == "Nothing of baseline is scored yet."
-    none = {"scored": 0, "not_done": 0}
-    assert said(found, {"baseline": none}).startswith(
-        "Nothing of baseline is to be scored: no judge is for its answers"
-    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "why"),
+    [
+        ({"not_applicable": 8, "not_sampled": 0}, "no metric applies to its answers."),
+        ({"not_applicable": 0, "not_sampled": 8}, "its answers are in no judge's share."),
+        ({"not_applicable": 4, "not_sampled": 4}, "no metric applies to its answers, or they are in no judge's share."),
+        ({}, "no metric applies to its answers, or they are in no judge's share."),
+    ],
+)
+def test_where_nothing_is_to_be_scored_it_says_what_is_counted(counts: dict[str, float], why: str) -> None:
+    """That a judge found nothing that its metric applies to is not that there is no judge."""
+    found = compared("cannot tell", (None, None, None), n_paired=0)
+    none = {"scored": 0, "not_done": 0, "other_statistics": counts}
+    assert said(found, {"baseline": none}) == f"Nothing of baseline is to be scored: {why}"
 
 
 def test_where_nothing_was_scored_nothing_is_called_missing() -> None:
