@@ -133,14 +133,21 @@ class _Compared:
     @property
     def lacking(self) -> str:
         """How much of both conditions was not measured, and why."""
+        return " and ".join(text for score in self.scores if (text := _missing(score)))
+
+    @property
+    def scores(self) -> list[ConditionScore]:
+        """What the baseline and the condition scored."""
         names = (self.found.baseline, self.found.condition)
-        return " and ".join(text for name in names if (text := _missing(self.table.score(name))))
+        return [score for name in names if (score := self.table.score(name)) is not None]
 
     @property
     def way_out(self) -> str:
         """What measures the rest, after a space; nothing where answers were imported."""
         if not self.table.can_be_asked_again:
             return ""
+        if self.table.computed is not None and not any(map(_is_asked_again, self.scores)):
+            return " It is computed from what is not known of those answers, for which nothing asks again."
         way_out = WAY_OUT if self.table.is_of_config else WAY_OUT_OF_JUDGE
         return f" {way_out.format(mock=' --mock' if self.table.asks_mock else '')}"
 
@@ -343,6 +350,11 @@ def _why_not_to_be_scored(score: ConditionScore) -> str:
     return "no metric applies to its answers" + (", or they are in no judge's share" if outside else "")
 
 
+def _is_asked_again(score: ConditionScore) -> bool:
+    """Return whether some of it is not done, or failed, and not by the agent: the same command tries that again."""
+    return score.not_done != 0 or any(kind not in failure_kinds.AGENT_FAILED for kind in score.failed)
+
+
 def _most_failures(name: str, compared: Sequence[_Compared]) -> ConditionScore | None:
     """Return the score that tells of most of a condition's failures: a judge may be for some samples only."""
     scores = [score for each in compared if (score := each.table.score(name)) is not None]
@@ -425,10 +437,8 @@ def _cannot_tell(each: _Compared) -> str:
 
 def _means(each: _Compared) -> str:
     """Return the means of both conditions, and of how many samples they are where these are not the paired ones."""
-    names = (each.found.baseline, each.found.condition)
-    scores = [score for name in names if (score := each.table.score(name)) is not None]
-    means = " and ".join(each.points(score.mean, sign=False) for score in scores)
-    numbers = [*dict.fromkeys(score.n_samples for score in scores)]
+    means = " and ".join(each.points(score.mean, sign=False) for score in each.scores)
+    numbers = [*dict.fromkeys(score.n_samples for score in each.scores)]
     of = f"{'each of ' if len(numbers) == 1 else 'of '}{' and '.join(map(str, numbers))} samples"
     return f"The means of {each.metric} are {means}{'' if numbers == [each.found.n_paired] else f', {of}'}."
 
@@ -447,9 +457,9 @@ def _samples_are(number: int) -> str:
     return f"{counted(number, 'sample')} {'is' if number == 1 else 'are'}"
 
 
-def _missing(score: ConditionScore | None) -> str | None:
+def _missing(score: ConditionScore) -> str | None:
     """Return how much of a condition was not measured or not done, and why; None for nothing."""
-    if score is None or not (score.not_measured or score.not_done):
+    if not (score.not_measured or score.not_done):
         return None
     kinds = [f"{kind} {times}" for kind, times in score.failed.items() if kind not in failure_kinds.AGENT_FAILED]
     if score.not_done:

@@ -160,6 +160,18 @@ def test_nothing_asks_again_for_answers_that_were_imported() -> None:
     )
 
 
+def test_nothing_asks_again_for_what_a_metric_is_computed_from() -> None:
+    """An answer whose tokens nobody told is an answer; what failed or was not judged is asked for again."""
+    found = compared("cannot tell", (0.4, 0.1, 0.7))
+    untold = {"planned": 90, "scored": 57, "agent_failed": 3, "not_measured": 30, "failed": {"timeout": 3}}
+    assert said(found, {"with_docs": untold}, computed="combined").endswith(
+        "(completeness +0.40 [+0.10, +0.70]). It is computed from what is not known of those answers, for which "
+        "nothing asks again."
+    )
+    for more in ({"failed": {"judge_error": 1}}, {"not_done": 1}, {"not_done": None}):
+        assert said(found, {"with_docs": untold | more}, computed="combined").endswith(" keval run CONFIG asks again.")
+
+
 def test_too_much_missing_says_what_and_why() -> None:
     """How much was not measured, of which kinds, and what asks again; the agent's own failures are no such kind."""
     missing = {
