@@ -62,11 +62,8 @@ class Series:
     metric: str
     min: float
     max: float
-
-    @property
-    def name(self) -> str:
-        """What an address calls it."""
-        return f"{self.judge}/{self.metric}"
+    name: str
+    """What an address calls it: judge and metric, with the version where several of them are called so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,7 @@ class Filters:
 
     condition: str | None = None
     metric: str | None = None
-    """Judge and metric, as `Series.name`."""
+    """A `Series.name`."""
     score_from: float | None = None
     score_to: float | None = None
     difference_from: float | None = None

@@ -187,3 +187,20 @@ def test_conditions_of_several_imports_stand_beside_the_first(tmp_path: Path) ->
     with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as opened:
         found = {name: listing(opened, Filters.read({"condition": name})).baseline for name in ("small", "large")}
     assert found == {"small": None, "large": "small"}
+
+
+def test_two_versions_of_a_judge_are_chosen_apart(tmp_path: Path) -> None:
+    """Both may be called the same, as two that were added to a log are; one alone has no version in its name."""
+    answers = [response_event(f"s{number}", name) for number in range(2) for name in ("baseline", "with_docs")]
+    by_first = [judgment_event(answer, 2) for answer in answers]
+    by_second = [judgment_event(answer, 4, judge_id="another version") for answer in answers]
+    scored: dict[str, float] = {}
+    for events in ([*answers, *by_first], [*answers, *by_first, *by_second]):
+        with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as opened:
+            names = [series.name for series in listing(opened, Filters()).all_series]
+            for name in names:
+                [*_, row] = page_of(opened, listing(opened, Filters(metric=name))).rows
+                scored[name] = row["score"]
+    assert names[1].endswith(", version another /completeness")
+    assert [scored[name] for name in names] == [2, 4]
+    assert len(scored) == 3
