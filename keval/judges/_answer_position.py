@@ -68,7 +68,9 @@ def marks(texts: Sequence[str]) -> re.Pattern[str]:
 def passages(text: str, announced: re.Pattern[str]) -> Iterator[str]:
     """Yield the passages that are announced, the last one first; each ends where the next one is announced."""
     end = len(text)
-    for found in reversed([found for found in announced.finditer(text) if not _is_unmeant(text, found)]):
+    for found in reversed([*announced.finditer(text)]):
+        if _is_unmeant(text, found):
+            continue
         passage = _TAKEN_BACK.sub("", text[found.end() : end])
         if not _NOTHING_SAID.match(passage):
             yield passage

@@ -11,6 +11,7 @@ import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from keval.errors import UsageError
@@ -18,6 +19,7 @@ from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, Sco
 from keval.judges import _choices as choices
 from keval.judges._answer_position import after_problems, announcement, marks, passages, unannounced
 from keval.judges._choices import AmbiguousError
+from keval.judges._long_texts import found_in
 from keval.judges._normal_text import normal
 from keval.plugins import option
 
@@ -94,7 +96,7 @@ class Choice(Judge):
         if golden is None:
             return Judgment.outside(self.metrics, "the golden answer names none of the choices")
         try:
-            chosen, said = self._chosen(case.text, texts), "no choice found"
+            chosen, said = await found_in(case.text, partial(self._chosen, texts=texts)), "no choice found"
         except AmbiguousError as several:
             chosen, said = None, f"names several choices, {several}"
         same = chosen == golden

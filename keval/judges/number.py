@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar, Literal
 
 from keval.errors import UsageError
@@ -25,6 +26,7 @@ from keval.judges._answer_position import (
     sentence,
     unannounced,
 )
+from keval.judges._long_texts import found_in
 from keval.judges._numbers import Number, numbers, plain, shown
 from keval.plugins import option
 
@@ -99,7 +101,7 @@ class NumberJudge(Judge):
         golden = self._number(case.golden_answer or "", marker_required=False)
         if golden is None or golden.value is None:
             return Judgment.outside(self.metrics, "the golden answer has no number")
-        found = self._number(case.text, marker_required=self.marker_required)
+        found = await found_in(case.text, partial(self._number, marker_required=self.marker_required))
         value, expected = self._value(found), self._value(golden)
         assert expected is not None  # noqa: S101 - it is read above
         same = value is not None and abs(value - expected) <= Fraction(str(self.tolerance))
