@@ -32,7 +32,7 @@ def refuse_without_judges(request: Request, past: Past, config_name: str) -> Non
     """Raise UsageError where responses are to be generated alone: what nobody judges is never decided."""
     if request.until is not None:
         raise UsageError(
-            "until: only `keval run` stops when decided, as it judges meanwhile; remove `until`, or use it"
+            "until: only `keval run` stops when decided, as it judges meanwhile; leave `until` out, or use it"
         )
     if past.stopping_rule(config_name, mock=request.mock) is not None:
         raise UsageError(f"{past.log}: its runs stop when decided, which `keval run` does; -o LOG begins another log")

@@ -74,11 +74,11 @@ def _problems(config: Config) -> Iterator[str]:
         if dataset.layout.cluster_key is not None:
             yield (
                 f"until: dataset {dataset.written} has a cluster_key, and then the unit would be the cluster; "
-                "remove `until`, or the cluster_key"
+                "leave `until` out, or the cluster_key"
             )
     if config.as_written.get("failures") == "exclude":
         yield (
-            "until: failures are excluded, so that what is missing would depend on the outcome; remove `until`, or "
+            "until: failures are excluded, so that what is missing would depend on the outcome; leave `until` out, or "
             "`failures: exclude`"
         )
     for row in _primary(config):
@@ -90,7 +90,7 @@ _WHY = {
     "computed": "is computed from other scores: a stopping rule is for the mean of what one judge scores",
     "pair": "its judge compares two answers when all are there: it cannot say meanwhile how they differ",
 }
-_NAME_OTHERS = "name other metrics under `comparison: primary`, or remove `until`"
+_NAME_OTHERS = "name other metrics under `comparison: primary`, or leave `until` out"
 
 
 def _primary(config: Config) -> list[JsonObject]:

@@ -25,12 +25,12 @@ def test_a_long_text_is_read_in_a_thread_of_its_own(text: str, *, is_beside: boo
     assert asyncio.run(found_in(text, look)) is is_beside
 
 
-@pytest.mark.parametrize(("judge", "golden"), [(NumberJudge(), "7"), (Choice(), "B")])
-def test_other_work_goes_on_while_a_judge_reads(judge: Judge, golden: str) -> None:
+@pytest.mark.parametrize(("judge", "golden", "marks"), [(NumberJudge(), "7", 50_000), (Choice(), "B", 5_000)])
+def test_other_work_goes_on_while_a_judge_reads(judge: Judge, golden: str, marks: int) -> None:
     """The event loop has turns meanwhile; what is found at the end of a long answer is the same."""
 
     async def judged() -> tuple[bool | None, int]:
-        answer = "#### " * (LONG // 4) + f"The answer is {golden}."
+        answer = "#### " * marks + f"The answer is {golden}."
         judging = asyncio.create_task(judge.judge(case(answer, golden), context(judge)))
         turns = 0
         while not judging.done():
