@@ -168,7 +168,7 @@ def _what_labels_say(
         caveats.warn_of_mock(connection)
         caveats.warn_of_stopped(connection)
         check_metrics(connection, wanted)
-        for name in undecided(connection, wanted.pass_from):
+        for name in undecided(connection, wanted.pass_from, wanted.is_about):
             warn(f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does")
         judges = calibrated(connection, known_labels(connection, file.path), wanted)
         means = mean_corrections(connection)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from keval.metric_names import full_name
@@ -31,19 +31,35 @@ def verdicts(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> 
     return load("projections", "verdicts", given=given or "(null, null::double)", passed=passed)
 
 
-def undecided(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> list[str]:
-    """Return the metrics, each after its judge, by which nothing passes or fails: nobody says from which score."""
-    return _scored(connection, pass_from, decides=False)
+def undecided(
+    connection: DuckDBPyConnection,
+    pass_from: Mapping[str, float],
+    is_asked: Callable[[str, str, str], bool] = lambda _metric, _judge, _judge_id: True,
+) -> list[str]:
+    """Return the metrics, each after its judge, by which nothing passes or fails: nobody says from which score.
+
+    `is_asked` says whether one is of those that are meant, by its name and its judge's name and id.
+    """
+    return [
+        full_name(judge, metric)
+        for metric, judge, judge_id in _scored(connection, pass_from, decides=False)
+        if is_asked(metric, judge, judge_id)
+    ]
 
 
 def deciding(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> list[str]:
     """Return the metrics, each after its judge, by which something passes or fails."""
-    return _scored(connection, pass_from, decides=True)
+    return [full_name(judge, metric) for metric, judge, _ in _scored(connection, pass_from, decides=True)]
 
 
-def _scored(connection: DuckDBPyConnection, pass_from: Mapping[str, float], *, decides: bool) -> list[str]:
+def _scored(
+    connection: DuckDBPyConnection, pass_from: Mapping[str, float], *, decides: bool
+) -> Iterator[tuple[str, str, str]]:
+    """Yield metric, judge and its id, of those by which something passes or fails, or of the others."""
     query = load("reports", "deciding_metrics", verdicts=verdicts(connection, pass_from))
-    return [full_name(row["judge"], row["metric"]) for row in rows(connection, query) if row["decides"] == decides]
+    for row in rows(connection, query):
+        if row["decides"] == decides:
+            yield row["metric"], row["judge"], row["judge_id"]
 
 
 def _scales(connection: DuckDBPyConnection) -> Iterator[Scale]:

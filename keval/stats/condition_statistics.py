@@ -74,7 +74,7 @@ AGGREGATE = table((
     Statistic(
         name="n_responses", levels=BOTH, kind="total", unit="responses", label="responses",
         description="Number of responses with a score.",
-        formula="Σ r_i, the agent's failures left out", shown=False,
+        formula="Σ r_i, what no judge scored left out", shown=False,
     ),
     Statistic(
         name="n_judgments", levels=BOTH, kind="total", unit="judgments", label="judgments",

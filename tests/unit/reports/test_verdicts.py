@@ -8,7 +8,7 @@ from keval import projections
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.reports.verdicts import READ, deciding, undecided, verdicts
-from tests.builders import METRICS, judge_entry, judgment_event, response_event, run_event, write_log
+from tests.builders import JUDGE_ID, METRICS, judge_entry, judgment_event, response_event, run_event, write_log
 
 ANSWER = response_event()
 PASSING = judge_entry([{**METRICS[0], "pass_from": 4}])
@@ -62,3 +62,11 @@ def test_judgments_of_one_response_are_one_verdict(tmp_path: Path) -> None:
     votes = [judged(3, passed=vote, replicate=r) for r, vote in enumerate((True, False, True), 1)]
     assert passed(tmp_path, run, ANSWER, *votes) == [True]
     assert passed(tmp_path, run, ANSWER, *votes[:2]) == [False]
+
+
+def test_what_decides_nothing_is_named_of_those_that_are_asked_about(tmp_path: Path) -> None:
+    """Whoever asks about one metric is not told what the others lack."""
+    log = write_log(tmp_path / "run.jsonl", [ANSWER, judgment_event(ANSWER, {"depth": 2, "tone": 3})])
+    with projections.connect([log], texts=False, tools=False, asked=READ) as connection:
+        asked = undecided(connection, {}, lambda metric, _judge, judge_id: (metric, judge_id) == ("tone", JUDGE_ID))
+        assert (undecided(connection, {}), asked) == (["rubric/depth", "rubric/tone"], ["rubric/tone"])
