@@ -163,7 +163,7 @@ class Stopping:
         n, samples = self.finished.n, self.rule.samples
         if why == "decided":
             left = len(self.tasks) - (self.feed.taken.total() if self.feed else 0)
-            saved_usd = 0.0 if ledger is None else sum(self._saved_usd(ledger))
+            saved_usd = sum(self._saved_usd(ledger))
             usd = f", which saved about ${saved_usd:.2f}" if saved_usd > 0 else ""
             not_asked = (
                 f"{left:,} of {self._planned:,} answers were not asked for{usd}" if left else "nothing is left to ask"
@@ -173,7 +173,7 @@ class Stopping:
             return f"all {samples:,} samples were asked; the report says what they decide"
         return f"{n:,} of {samples:,} samples are finished; the same command goes on"
 
-    def _saved_usd(self, ledger: Ledger) -> Iterator[float]:
+    def _saved_usd(self, ledger: Ledger | None) -> Iterator[float]:
         """Yield about what is saved of each condition: what its answers not asked for would cost, as those before did.
 
         Of what this command asked, and of what the log knew of earlier ones. Judging costs the same for all.
@@ -184,8 +184,8 @@ class Stopping:
         before = {each: self.costs.of_answers(config.agent.agent_id, each) or Cost() for each in ids}
         judged = sum((self.costs.of_judgments(judge.judge_id) or Cost()).total_usd for judge in config.judges)
         answers = {each: taken[each] + before[each].number for each in ids}
-        asked_usd = {each: ledger.spent_on_usd.get(each, 0.0) for each in ids}
-        judged += ledger.spent_usd - sum(asked_usd.values())
+        asked_usd = {each: 0.0 if ledger is None else ledger.spent_on_usd.get(each, 0.0) for each in ids}
+        judged += 0.0 if ledger is None else ledger.spent_usd - sum(asked_usd.values())
         for condition in config.conditions:
             name, each = condition.name, condition.condition_id
             if answers[each]:

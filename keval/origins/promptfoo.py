@@ -53,7 +53,7 @@ OWN = ("pass", "score")
 """The scores that promptfoo itself gives each row."""
 
 NAMED = "named "
-"""What stands before the name of a score that is called like one of these, or that begins so itself."""
+"""What stands before the name of a score that is called like one of these, or like one that is renamed so."""
 
 REASON = "reason"
 """The field of a record that says why."""
@@ -132,7 +132,7 @@ def _has_answer(row: JsonObject) -> bool:
 def _scores(row: JsonObject) -> JsonObject:
     own = dict(zip(OWN, (row.get("success"), row.get("score")), strict=True))
     named = (row.get("namedScores") or {}).items()
-    return own | {NAMED + name if name in own or name.startswith(NAMED) else name: score for name, score in named}
+    return own | {NAMED + name if name.replace(NAMED, "") in own else name: score for name, score in named}
 
 
 def _condition_names(rows: Sequence[JsonObject]) -> Callable[[JsonObject], str]:

@@ -13,8 +13,8 @@ asked as (
     select distinct question_id, sample_id from facts where agent_id = $agent_id and question_id is not null
 )
 select
-    q.place, s.condition_id, s.judge_id, s.metric, s.mean, s.not_measured as missing, s.scored, s.answered, s.agent_failed,
-    s.scored + s.agent_failed + s.not_measured as expected,
+    q.place, s.condition_id, s.judge_id, s.metric, s.mean, s.not_measured as missing, s.scored,
+    s.agent_failed / nullif(s.agent_failed + s.answered, 0) as failure_rate, s.scored + s.agent_failed + s.not_measured as expected,
     (coalesce(s.total, 0) + s.not_measured * m.min) / nullif(expected, 0) as least,
     (coalesce(s.total, 0) + s.not_measured * m.max) / nullif(expected, 0) as greatest
 from question as q

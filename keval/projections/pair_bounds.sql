@@ -58,6 +58,8 @@ known as (
 counted as (
     select
         condition_id, baseline_id, agent_id, judge_id, metric, any_value(min) as min, any_value(max) as max,
+        -- As exact as what they are differences of, to thirteen of its digits: else noise would be a side of 0.
+        12 - floor(log10(greatest(abs(any_value(min)), abs(any_value(max)), 1e-290)))::int as digits,
         count(lower) filter (is_asked and is_baseline_asked) as samples,
         coalesce(fsum(lower order by lower) filter (is_asked and is_baseline_asked), 0) as lower,
         coalesce(fsum(upper order by upper) filter (is_asked and is_baseline_asked), 0) as upper,
@@ -71,8 +73,6 @@ counted as (
 )
 select
     condition_id, baseline_id, agent_id, judge_id, metric,
-    -- As exact as what they are differences of, to thirteen of its digits: else noise would be a side of 0.
-    12 - floor(log10(greatest(abs(min), abs(max), 1e-290)))::int as digits,
     round((lower + in_none * (min - max)) / nullif(samples + in_none, 0), digits) + 0.0 as difference_lower,
     round((upper + in_none * (max - min)) / nullif(samples + in_none, 0), digits) + 0.0 as difference_upper
 from counted

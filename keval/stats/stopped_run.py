@@ -189,9 +189,7 @@ def _series(
                 row["expected"],
                 row["missing"],
                 row["scored"],
-                row["agent_failed"] / (row["agent_failed"] + row["answered"])
-                if row["agent_failed"] + row["answered"]
-                else None,
+                row["failure_rate"],
             )
             found.setdefault(key, {})[row["place"]] = known
     for member in rule.family:

@@ -62,8 +62,21 @@ class Series:
     metric: str
     min: float
     max: float
-    name: str
-    """What an address calls it: judge and metric, with the version where several of them are called so."""
+    is_only: bool
+    """Whether no other one is called so."""
+
+    @property
+    def name(self) -> str:
+        """What an address calls it: judge and metric, with the version where several of them are called so."""
+        return self._names[0 if self.is_only else 1]
+
+    @property
+    def _names(self) -> tuple[str, str]:
+        return f"{self.judge}/{self.metric}", f"{self.judge}, version {self.judge_id[:8]}/{self.metric}"
+
+    def is_meant(self, name: str) -> bool:
+        """Return whether an address may mean it, also one from when there were fewer versions, or more."""
+        return name in self._names
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +85,7 @@ class Filters:
 
     condition: str | None = None
     metric: str | None = None
-    """A `Series.name`."""
+    """A name of a `Series`; of several that are called so, the first is meant."""
     score_from: float | None = None
     score_to: float | None = None
     difference_from: float | None = None
@@ -221,14 +234,12 @@ def listing(connection: DuckDBPyConnection, filters: Filters) -> Listing:
     if not conditions:
         raise UsageError("the log has no answers yet")
     condition = _chosen("condition", filters.condition, conditions, conditions[min(1, len(conditions) - 1)])
-    names = [series.name for series in all_series]
-    metric = _chosen("metric", filters.metric, names, names[0]) if names else None
     return Listing(
         filters,
         condition,
         None if condition == baselines[condition] else baselines[condition],
         tuple(conditions),
-        None if metric is None else all_series[names.index(metric)],
+        _chosen_series(all_series, filters.metric) if all_series else None,
         all_series,
     )
 
@@ -237,6 +248,15 @@ def _chosen(what: str, given: str | None, known: Sequence[str], otherwise: str) 
     if given is not None and given not in known:
         raise UsageError(f"{what}={given!r} is none of {', '.join(known)}")
     return otherwise if given is None else given
+
+
+def _chosen_series(known: Sequence[Series], name: str | None) -> Series:
+    if name is None:
+        return known[0]
+    found = next((series for series in known if series.is_meant(name)), None)
+    if found is None:
+        raise UsageError(f"metric={name!r} is none of {', '.join(series.name for series in known)}")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,4 @@
--- One row per judge and metric, those of judges first, in the order of the config. name: what no other one is called.
-select
-    judge_id, judge, metric, min, max,
-    if(
-        count(*) over (partition by judge || '/' || metric) > 1, judge || ', version ' || left(judge_id, 8), judge
-    ) || '/' || metric as name
+-- One row per judge and metric, those of judges first, in the order of the config. is_only: no other version has its name.
+select judge_id, judge, metric, min, max, count(*) over (partition by judge || '/' || metric) = 1 as is_only
 from metrics
 order by place

@@ -94,7 +94,7 @@ def test_a_difference_lies_between_its_bounds(tmp_path: Path) -> None:
     assert bounds(tmp_path, baseline, condition) == pytest.approx(((6 - 6) / 8, (6 + 2) / 8))
 
 
-@pytest.mark.parametrize("tenths", [1, 2, 7, 8])
+@pytest.mark.parametrize("tenths", [2, 7, 8])
 def test_a_worst_case_of_no_difference_is_zero(tenths: int, tmp_path: Path) -> None:
     """What the lost answers may take away is all that the others gained; float noise would be a side of it."""
     baseline = dict.fromkeys(range(20), LOWEST + 9 * tenths / 100)

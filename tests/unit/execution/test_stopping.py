@@ -72,8 +72,10 @@ def test_what_is_decided_is_said_and_asked_no_more(tmp_path: Path) -> None:
     assert any(told.startswith("at most 200 answers will be asked for") for told in said)
     assert said[-1].startswith("stopped after 14 of 100 samples: decided; 1")
     asked, size = len(agent.asked), log.stat().st_size
+    left = 200 - asked
+    saved = f"which saved about ${left / 100:.2f}"
     assert run(config, log, agent) == [
-        f"stopped after 14 of 100 samples: decided; {200 - asked} of 200 answers were not asked for"
+        f"stopped after 14 of 100 samples: decided; {left} of 200 answers were not asked for, {saved}"
     ]
     assert (len(agent.asked), log.stat().st_size) == (asked, size)
 

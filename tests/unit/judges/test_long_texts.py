@@ -42,3 +42,22 @@ def test_other_work_goes_on_while_a_judge_reads(judge: Judge, golden: str, marks
     passed, turns = asyncio.run(judged())
     assert passed
     assert turns > 3
+
+
+async def test_what_waits_for_the_thread_is_given_up_with_its_task() -> None:
+    """Ctrl-C twice waits for one text at most, however many judges have one to read."""
+    began, goes_on, looked_at = threading.Event(), threading.Event(), []
+
+    def look(text: str) -> None:
+        looked_at.append(text[0])
+        began.set()
+        goes_on.wait()
+
+    tasks = [asyncio.create_task(found_in(name * (LONG + 1), look)) for name in "abc"]
+    await asyncio.to_thread(began.wait)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    goes_on.set()
+    await found_in("d" * (LONG + 1), look)
+    assert looked_at == ["a", "d"]

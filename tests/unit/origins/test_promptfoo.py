@@ -67,12 +67,13 @@ def test_one_prompt_to_two_providers_is_no_condition(tmp_path: Path) -> None:
 
 def test_a_named_score_does_not_take_the_place_of_promptfoos_own(tmp_path: Path) -> None:
     """A metric may be called as it likes, also as another one is renamed."""
-    named = {"score": 0.25, "pass": 0, "named pass": 0.75}
+    named = {"score": 0.25, "pass": 0, "named pass": 0.75, "named cats": 0.5}
     row = promptfoo_row(0, "a", "yes", score=1, success=True, namedScores=named)
     found = Promptfoo().read(promptfoo_file(tmp_path, [row]))
     (record,) = found.rows()
     assert {name: record[place] for name, place in found.metrics.items()} == {
-        "pass": 1.0, "score": 1.0, "named score": 0.25, "named pass": 0.0, "named named pass": 0.75
+        "pass": 1.0, "score": 1.0, "named score": 0.25, "named pass": 0.0, "named named pass": 0.75,
+        "named cats": 0.5,
     }  # fmt: skip
 
 

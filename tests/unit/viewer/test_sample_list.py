@@ -201,6 +201,8 @@ def test_two_versions_of_a_judge_are_chosen_apart(tmp_path: Path) -> None:
             for name in names:
                 [*_, row] = page_of(opened, listing(opened, Filters(metric=name))).rows
                 scored[name] = row["score"]
+            [first] = {listing(opened, Filters(metric=name)).series for name in (names[0], "rubric/completeness")}
+            assert first == listing(opened, Filters()).series, "an older address still means the first version"
     assert names[1].endswith(", version another /completeness")
     assert [scored[name] for name in names] == [2, 4]
     assert len(scored) == 3
