@@ -13,7 +13,7 @@ from keval.events import new_run_id
 from keval.execution.appending import NamedFile, append_all
 from keval.execution.run_events import bare_run_event
 from keval.labels.draw import Entry, Wanted, draw
-from keval.labels.labels import READ, Known, Said, check_targets, known_labels
+from keval.labels.labels import READ, Known, Said, check_metrics_of, check_targets, known_labels
 from keval.labels.sheet import Filled
 from keval.logs.collect import check_not_empty, collected
 
@@ -29,10 +29,11 @@ Ask = Callable[[Entry, int, int], Said | None]
 def take_in(log: Path, filled: Filled, warn: Warn, *, skip_invalid: bool) -> int:
     """Append what a sheet says and the log does not hold yet; return how many labels that are.
 
-    Raises InputError if the sheet is about other answers than the log has; nothing is written then.
+    Raises InputError if the sheet is about other answers or metrics than the log has; nothing is written then.
     """
     with collected([log], warn, skip_invalid=skip_invalid) as (file,), _connect(file) as connection:
         check_targets(connection, filled.answers)
+        check_metrics_of(connection, filled.said)
         known = known_labels(connection, file.path)
     run_id = new_run_id()
     new = [said.event(run_id) for said in filled.said if known.lacks(said)]

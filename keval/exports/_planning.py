@@ -104,7 +104,9 @@ class Designs:
 
 def _aim(aim: Aim) -> str:
     shared = f"; alpha {aim.alpha * aim.tests:g} over {aim.tests} comparisons (Holm)" if aim.tests > 1 else ""
-    return f"To find a difference of {aim.difference:g} with power {aim.power:.0%} at alpha {aim.alpha:.3g}{shared}"
+    return (
+        f"To find a difference of {aim.difference:g} with power {100 * aim.power:.6g}% at alpha {aim.alpha:.3g}{shared}"
+    )
 
 
 def _plan(plan: Plan) -> Iterator[str]:

@@ -153,6 +153,25 @@ def check_targets(connection: DuckDBPyConnection, answers: Mapping[str, str]) ->
         )
 
 
+def check_metrics_of(connection: DuckDBPyConnection, labels: Iterable[Said]) -> None:
+    """Raise InputError for labels of metrics that a log does not have, and for scores that are not on their scales."""
+    scales = {(row["judge_id"], row["metric"]): (row["min"], row["max"]) for row in rows(connection, "from metrics")}
+    problems: dict[str, None] = {}
+    for said in labels:
+        response_id, judge_id, metric = said.target
+        low, high = scales.get((judge_id, metric), (None, None))
+        if low is None or high is None:
+            problems[
+                f"the log has no metric {metric!r} of judge {judge_id}: the sheet is of another log, or damaged"
+            ] = None
+        elif said.score is not None and not low <= said.score <= high:
+            problems[
+                f"response {response_id}: the score {said.score:g} is not from {low:g} to {high:g}, as {metric} is"
+            ] = None
+    if problems:
+        raise InputError(*problems)
+
+
 @dataclass(frozen=True, slots=True)
 class CalibratedJudge:
     """What labels say of one judge's verdicts under one condition."""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import orjson
 
+from keval.documents import strict_json
 from keval.errors import InputError
 from keval.ids import JsonObject
 from keval.labels.draw import Entry
@@ -24,19 +25,17 @@ CHOICES = {True: ("valid_pass", "judge_bug", "ambiguous"), False: ("valid_failur
 """What may be said of a pass and of a failure."""
 
 _ABOUT = re.compile(r"^<!-- keval (\{.*\}) -->$")
-_BOX = re.compile(r"^[ \t]*(?:[-*+][ \t]*)?\\?\[(?P<mark>[^\[\]\\]*)\\?\][ \t]*(?P<choice>[\w\\]+)")
+_BOX = re.compile(r"^\s*(?:[-*+]\s*)?\\?\[(?P<mark>[^\[\]\\]*)\\?\]\s*(?P<choice>[\w\\]+)")
 """A box, also as it looks when an editor has saved it with another bullet, or with backslashes."""
 
 
 def _field(name: str) -> re.Pattern[str]:
     """Return a pattern of a line that fills a field in, such as `Score: 4` or `**score** : 4`."""
-    return re.compile(rf"^[ \t]*[*_]*{name}[*_]*[ \t]*:[*_]*(.*)$", re.IGNORECASE)
+    return re.compile(rf"^\s*[*_]*{name}[*_]*\s*:[*_]*(.*)$", re.IGNORECASE)
 
 
 _SCORE, _NOTE = _field("Score"), _field("Note")
-_ODD = re.compile(
-    r"^[ \t]*(?:score\b|[-+]?\.?\d|(?:[-*+][ \t]*)?\\?\[(?:[ \t]*[^\[\]\\]{0,3}[ \t]*\\?\]|[^\]]*$))", re.IGNORECASE
-)
+_ODD = re.compile(r"^\s*(?:score\b|[-+]?\.?\d|(?:[-*+]\s*)?\\?\[(?:\s*[^\[\]\\]{0,3}\s*\\?\]|[^\]]*$))", re.IGNORECASE)
 """A line that says something, if it is neither a box nor a score."""
 
 
@@ -135,6 +134,8 @@ class _Reading:
         self.answers: dict[str, str] = {}
         self.empty = 0
         self.problems: list[str] = []
+        self._lines: dict[str, int] = {}
+        """Where each label stands, by its id."""
 
     def take(self, sections: Iterable[_Section]) -> None:
         for section in sections:
@@ -149,8 +150,7 @@ class _Reading:
 
     def _problem(self, section: _Section) -> str | None:
         about = section.about
-        names = ("response_id", "judge_id", "metric", "answer_sha256")
-        if about is None or not all(isinstance(about.get(name), str) for name in names):
+        if about is None or not _is_whole(about):
             return "what says what it is about, its comment or the JSON of its line, is damaged; make a new sheet"
         if len(section.ticked) > 1:
             return f"{len(section.ticked)} boxes are ticked; tick one"
@@ -169,7 +169,7 @@ class _Reading:
 
     def _add(self, section: _Section) -> None:
         about = section.about or {}
-        drawn, passed, also = (about.get(name) for name in ("draw", "passed", "also"))
+        drawn, passed = about.get("draw"), about.get("passed")
         response_id, judge_id, metric = (str(about[name]) for name in ("response_id", "judge_id", "metric"))
         verdict = section.ticked[0] if section.ticked else None
         said = Said(
@@ -182,8 +182,29 @@ class _Reading:
             passed=passed if isinstance(passed, bool) else None,
             answer_sha256=str(about["answer_sha256"]),
         )
-        self.said += said.for_all(map(str, also) if isinstance(also, list) else ())
+        if (line := self._lines.setdefault(said.identity, section.line)) != section.line:
+            self.problems.append(
+                f"{self.path}:{section.line}: {said.labeler} has said it in line {line}; keep one of both"
+            )
+        self.said += said.for_all(_also(about))
         self.answers[response_id] = str(about["answer_sha256"])
+
+
+def _is_whole(about: Mapping[str, object]) -> bool:
+    """Return whether what an entry is about is as it was written, as far as that can be seen."""
+    names = ("response_id", "judge_id", "metric", "answer_sha256")
+    draw = about.get("draw")
+    is_drawn = (
+        isinstance(draw, dict) and draw.get("method") in {"random", "by_verdict"} and type(draw.get("seed")) is int
+    )
+    is_judge = all(isinstance(each, str) for each in _also(about))
+    return all(isinstance(about.get(name), str) for name in names) and (draw is None or is_drawn) and is_judge
+
+
+def _also(about: Mapping[str, object]) -> Sequence[str]:
+    """Return the other judges that a score is of."""
+    found = about.get("also")
+    return found if isinstance(found, list) else ()
 
 
 def _problem_of_score(score: object, about: Mapping[str, object]) -> str | None:
@@ -202,8 +223,8 @@ def _rows(text: str) -> Iterator[_Section]:
         if not line.strip():
             continue
         try:
-            row = orjson.loads(line)
-        except orjson.JSONDecodeError:
+            row = strict_json.parse(line.encode())
+        except strict_json.NotStrictError:
             row = None
         if not isinstance(row, dict):
             yield _Section(number, None, [])
@@ -218,6 +239,8 @@ def _sections(text: str) -> Iterator[_Section]:
     starts = [number for number in range(len(lines)) if _is_start(lines, number)]
     head = lines[: starts[0]] if starts else lines
     named = [line.removeprefix("Labeler:").strip() for line in head if line.startswith("Labeler:")]
+    if any(_ABOUT.match(line) for line in head):
+        yield _Section(1, None, [], problems=list(_without_heading(1, head)))
     for start, end in pairwise([*starts, len(lines)]):
         yield _section(start + 1, lines[start:end], next(iter(named), None))
 
@@ -230,20 +253,32 @@ def _is_start(lines: Sequence[str], number: int) -> bool:
     return lines[number].removeprefix("## ").strip().isdecimal() or following.startswith("<!-- keval")
 
 
+def _without_heading(line: int, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines that say what an entry is about which has no heading, with what is wrong."""
+    for number, text in enumerate(lines, start=line):
+        if _ABOUT.match(text):
+            yield number, "the heading of this entry is gone; write `## 1` above it"
+
+
 def _section(line: int, lines: Sequence[str], labeler: str | None) -> _Section:
     notes = ((place, found[1]) for place, text in enumerate(lines) if (found := _NOTE.match(text)) is not None)
     noted, beginning = next(notes, (len(lines), ""))
     note = "\n".join([beginning, *lines[noted + 1 :]]).strip()
-    about, ticked, scores, problems = None, [], [], []
+    about, ticked, scores = None, [], []
+    problems: list[tuple[int, str]] = []
+    boxes = fields = 0
     for number, text in enumerate(lines[:noted], start=line):
         box, score = _BOX.match(text), _SCORE.match(text)
         if about is None and (found := _ABOUT.match(text)) is not None:
-            about = found[1]
+            about, rest = _parsed(found[1]), number - line + 1
+            problems += _without_heading(number + 1, lines[rest:])
         elif box is not None:
+            boxes += 1
             mark = box["mark"].strip()
             ticked += [box["choice"].replace("\\", "")] if mark in ("x", "X") else []
             problems += [] if mark in ("", "x", "X") else [(number, f"[{mark}] is neither empty nor an x")]
         elif score is not None:
+            fields += 1
             scores += [(number, said)] if (said := score[1].strip(" \t*_")) else []
         elif _ODD.match(text):
             problems.append((number, f"{text.strip()!r} cannot be read; write `Score: 4`, or tick a box as in `- [x]`"))
@@ -253,15 +288,26 @@ def _section(line: int, lines: Sequence[str], labeler: str | None) -> _Section:
         for number, text in enumerate(lines[noted + 1 :], start=line + noted + 1)
         if not ticked and not scores and _is_said(text)
     ]
+    if about is not None and not (ticked or scores or problems):
+        problems += [(line, told) for told in _lost(about, boxes, fields)]
     return _Section(
         line,
-        None if about is None else _parsed(about),
+        about,
         ticked,
         _number(scores[0][1]) if scores else None,
         note=note or None,
         labeler=labeler,
         problems=problems,
     )
+
+
+def _lost(about: Mapping[str, object], boxes: int, fields: int) -> Iterator[str]:
+    """Yield what is wrong with an entry that seems to be empty: what was filled in may be written in another way."""
+    if "passed" not in about:
+        if not fields:
+            yield "its line `Score:` is gone, or cannot be read"
+    elif boxes < len(SAYS) - 1:
+        yield f"only {boxes} of its {len(SAYS) - 1} boxes can be read; tick one as in `- [x] judge_bug`"
 
 
 def _is_said(text: str) -> bool:
@@ -273,7 +319,7 @@ def _is_said(text: str) -> bool:
 def _number(written: str) -> float | str:
     """Return a number that somebody wrote; what is none is returned as it is, to be named."""
     try:
-        return float(written)
+        return written if "_" in written else float(written)  # Python takes 0_4 for 4
     except ValueError:
         return written
 

@@ -20,7 +20,7 @@ from keval.processes import memory, temporary
 from keval.processes.beside import Beside
 from keval.projections.growing import GrowingFile
 from keval.projections.line_text import descriptors_of, line_in
-from keval.projections.log_file import DECLARING, ChangedError, Lines, LogFile
+from keval.projections.log_file import DECLARING, ChangedError, Lines, LogFile, VanishedError
 from keval.projections.sql_file import literal, load, verbatim
 from keval.projections.tool_use import IN_SQL
 from keval.projections.views import inserted, made
@@ -170,8 +170,23 @@ def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> L
     # DuckDB heeds a limit with one thread alone: it is set only where a writer may have added lines.
     limit = f"limit {len(log.where.offsets)}" if log.rest is None else ""
     is_first = number == 1 and log.stored is None
-    _append(connection, number, log.rest or log.path, log.where.longest, limit, is_first=is_first)
+    longest = _longest(log, log.where) if log.rest is None else log.where.longest
+    _append(connection, number, log.rest or log.path, longest, limit, is_first=is_first)
     return log.where
+
+
+def _longest(log: LogFile, where: Lines) -> int:
+    """Return the bytes of the longest line that DuckDB meets: what stands after the checked ones counts, too."""
+    last = where.offsets[-1] if where.offsets else 0
+    return max(where.longest, _end(log) - last)
+
+
+def _end(log: LogFile) -> int:
+    """Return where a log ends. Raises VanishedError."""
+    try:
+        return log.path.stat().st_size
+    except FileNotFoundError as error:
+        raise VanishedError(log.name) from error
 
 
 def _read_meanwhile(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> Lines:
@@ -190,9 +205,10 @@ def _read_meanwhile(connection: duckdb.DuckDBPyConnection, number: int, log: Log
         appended.end()
         raise
     # Where there was no room for pieces beside what grew, there may be now.
-    if where.longest > SHORTEST_LINE or (error is not None and growing is not None):
-        connection.execute(f"SET threads = {threads(where.longest)}")
-        read(longest=where.longest)
+    longest = _longest(log, where)
+    if longest > SHORTEST_LINE or (error is not None and growing is not None):
+        connection.execute(f"SET threads = {threads(longest)}")
+        read(longest=longest)
     elif error is not None:
         raise error
     # What a writer has added since is not looked at.

@@ -75,8 +75,10 @@ def _values(fields: Sequence[str]) -> str:
 def _elements(field: str) -> str:
     """Return the SQL of the different values that a sample has of a field, none where it lacks it or has null there.
 
-    Raises UsageError for a field called *.
+    Raises UsageError for a field called * or by nothing.
     """
+    if not field:
+        raise UsageError("samples cannot be grouped by a field without a name")
     if field == "*":  # in a path it means all fields, however it is quoted
         raise UsageError("samples cannot be grouped by a field called *; `fields` of the dataset gives it another name")
     value, items = literal(json_path(field)), literal(json_path(field) + "[*]")

@@ -10,7 +10,7 @@ from keval import projections
 from keval.errors import InputError
 from keval.ids import JsonObject, answer_sha256
 from keval.labels.draw import Wanted
-from keval.labels.labels import READ, Known, Said, calibrated, check_targets, known_labels
+from keval.labels.labels import READ, Known, Said, calibrated, check_metrics_of, check_targets, known_labels
 from keval.stats.calibration import Calibration
 from tests.builders import JUDGE_ID, judgment_event, response_event, retraction_event, run_event, write_log
 from tests.labelled import judged_log
@@ -187,6 +187,17 @@ def test_a_sheet_of_other_answers_is_refused(tmp_path: Path) -> None:
             check_targets(connection, {"gone": "hash"})
         with pytest.raises(InputError, match="was answered again"):
             check_targets(connection, {PASSED["id"]: "hash"})
+
+
+def test_a_sheet_of_other_metrics_or_scales_is_refused(tmp_path: Path) -> None:
+    """What a program has written back may lack the scale, or name what the log does not have: the log tells."""
+    target, gone = (PASSED["id"], JUDGE_ID, "completeness"), (PASSED["id"], "gone", "completeness")
+    with projections.connect([judged_log(tmp_path, 1, 1)], tools=False, asked=READ) as connection:
+        check_metrics_of(connection, [Said(target, "ada", score=5), Said(target, "ada", "judge_bug")])
+        with pytest.raises(InputError, match="the score 10 is not from 1 to 5, as completeness is"):
+            check_metrics_of(connection, [Said(target, "ada", score=10)])
+        with pytest.raises(InputError, match="the log has no metric 'completeness' of judge gone"):
+            check_metrics_of(connection, [Said(gone, "ada", "judge_bug")])
 
 
 def test_a_label_is_of_the_answer_that_the_person_read(tmp_path: Path) -> None:

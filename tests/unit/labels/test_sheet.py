@@ -166,7 +166,7 @@ def test_json_lines_are_filled_in_by_programs(tmp_path: Path) -> None:
     """`verdict` or `score` and `note` are read; an untouched row says nothing, a broken one is an error."""
     row = json.loads(sheet.jsonl([ENTRY], "ada"))
     path = tmp_path / "sheet.jsonl"
-    rows = [row, row | {"verdict": "ambiguous", "note": "hm"}, row | {"score": 4}]
+    rows = [row, row | {"verdict": "ambiguous", "note": "hm"}, row | {"score": 4, "response_id": "r2"}]
     path.write_text("".join(json.dumps(each) + "\n" for each in rows))
     filled = sheet.read(path, None)
     assert [(said.verdict, said.score, said.note) for said in filled.said] == [
@@ -187,3 +187,76 @@ def test_a_file_without_an_entry_is_no_sheet(tmp_path: Path, name: str, text: st
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"no entry of a sheet is in it; keval calibrate LOG -o NEW\.md writes"):
         sheet.read(tmp_path / name, "ada")
+
+
+@pytest.mark.parametrize(
+    "written_box",
+    ["-\u00a0[x] judge_bug", "\u00a0- [x] judge_bug", "-\u00a0[x]\u00a0judge_bug"],
+)
+def test_a_space_that_breaks_no_line_is_a_space(tmp_path: Path, written_box: str) -> None:
+    """An editor may write it, and nobody sees it."""
+    text = sheet.markdown([ENTRY], "ada").replace("- [ ] judge_bug", written_box)
+    (said,) = sheet.read(written(tmp_path, text), None).said
+    assert said.verdict == "judge_bug"
+
+
+@pytest.mark.parametrize(
+    "lost",
+    ["\u2611 judge_bug", "<input checked> judge_bug", "| [x] | judge_bug |", "> - [x] judge_bug", "judge_bug x", ""],
+)
+def test_an_entry_that_lacks_a_box_is_not_taken_for_empty(tmp_path: Path, lost: str) -> None:
+    """What was filled in may be written in a way that nobody reads."""
+    text = sheet.markdown([ENTRY], "ada").replace("- [ ] judge_bug", lost)
+    with pytest.raises(InputError, match=r"sheet\.md:7: only 2 of its 3 boxes can be read"):
+        sheet.read(written(tmp_path, text), None)
+    blind = sheet.markdown([replace(ENTRY, draw={"method": "random", "seed": 1})], "ada").replace("Score:", "Mark: 4")
+    with pytest.raises(InputError, match=r"sheet\.md:7: its line `Score:` is gone"):
+        sheet.read(written(tmp_path, blind), None)
+
+
+@pytest.mark.parametrize(("gone", "line"), [("## 1\n", 8), ("## 2\n", 36)])
+def test_an_entry_without_its_heading_is_named(tmp_path: Path, gone: str, line: int) -> None:
+    """It would be a part of what stands before it, and what was said of it be lost."""
+    both = [ENTRY, replace(ENTRY, response_id="r2")]
+    text = ticked(sheet.markdown(both, "ada"), "judge_bug", "judge_bug").replace(gone, "")
+    with pytest.raises(InputError, match=rf"sheet\.md:{line}: the heading of this entry is gone"):
+        sheet.read(written(tmp_path, text), None)
+
+
+def test_what_is_said_twice_of_one_answer_is_named(tmp_path: Path) -> None:
+    """Each reading would turn the label over; two people may say two things."""
+    row = json.loads(sheet.jsonl([ENTRY], "ada")) | {"verdict": "judge_bug"}
+    path = tmp_path / "sheet.jsonl"
+    path.write_text(f"{json.dumps(row)}\n{json.dumps(row | {'verdict': 'valid_failure'})}\n")
+    with pytest.raises(InputError, match=r"sheet\.jsonl:2: ada has said it in line 1; keep one of both"):
+        sheet.read(path, None)
+    path.write_text(f"{json.dumps(row)}\n{json.dumps(row | {'labeler': 'bo'})}\n")
+    assert len(sheet.read(path, None).said) == 2
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"draw": {"x": 1}},
+        {"draw": {"method": 5, "seed": 0}},
+        {"draw": {"method": "random"}},
+        {"draw": []},
+        {"also": [1]},
+        {"answer_sha256": None},
+    ],
+)
+def test_what_a_program_has_damaged_is_named(tmp_path: Path, damage: dict[str, object]) -> None:
+    """Before anything of it becomes an event; a key that stands twice is damage, too."""
+    row = json.loads(sheet.jsonl([ENTRY], "ada")) | {"verdict": "judge_bug"}
+    path = tmp_path / "sheet.jsonl"
+    for text in (json.dumps(row | damage), json.dumps(row)[:-1] + ', "verdict": "valid_failure"}'):
+        path.write_text(text)
+        with pytest.raises(InputError, match="what says what it is about"):
+            sheet.read(path, None)
+
+
+def test_a_number_is_written_without_underscores(tmp_path: Path) -> None:
+    """Python would take 0_4 for 4."""
+    text = sheet.markdown([replace(ENTRY, draw={"method": "random", "seed": 1})], "ada").replace("Score:", "Score: 0_4")
+    with pytest.raises(InputError, match="'0_4' is not a number"):
+        sheet.read(written(tmp_path, text), None)

@@ -10,6 +10,7 @@ import pytest
 from keval import projections
 from keval.errors import InputError
 from keval.events import encode
+from keval.logs.collect import collected
 from keval.projections import loading
 from keval.projections.log_file import LogFile
 from keval.projections.views import named_in
@@ -84,3 +85,25 @@ def test_a_log_that_lost_lines_meanwhile_is_an_error(tmp_path: Path, left: bytes
     logs[1].path.write_bytes(left)
     with pytest.raises(InputError, match=r"1\.jsonl: changed while it was read"):
         _answers(logs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_a_long_line_that_is_cut_off_ends_no_reading(tmp_path: Path, *, is_checked: bool) -> None:
+    """It is longer than all that was checked, whether a crash left it there or a writer is on its way."""
+    (path,) = _logs(tmp_path, 2)[1:]
+    expected = _answers([path])
+    tail = encode(response_event("q9", text="x" * 2**24))[:-20]
+    if is_checked:
+        log = LogFile(path, str(path))
+        assert len(log.where.offsets) == 4
+        with path.open("ab") as file:
+            file.write(tail)
+        assert _answers([log]) == expected
+        return
+    with path.open("ab") as file:
+        file.write(tail)
+    said: list[str] = []
+    with collected([path], said.append) as files:
+        assert _answers(files) == expected
+    assert said == [f"{path}:5: the last line is cut off and was left out"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from keval import projections
+from keval.errors import UsageError
 from keval.exports.text import Text
 from keval.ids import JsonObject
 from keval.reports.builder import compose
@@ -154,6 +156,17 @@ def test_samples_without_the_field_are_counted(tmp_path: Path, field: str, count
     with projections.connect([write_log(tmp_path / "log.jsonl", grouped())], tools=False, asked=SAMPLES) as connection:
         assert ungrouped(connection, [field]) == count
         assert known_fields(connection) == ["answer", "hard", "id", "kind of question", "question"]
+
+
+@pytest.mark.parametrize(("field", "told"), [("", "without a name"), ("*", "called *")])
+def test_a_field_that_no_path_can_name_is_refused(tmp_path: Path, field: str, told: str) -> None:
+    """An unset variable of a shell is one."""
+    log = write_log(tmp_path / "log.jsonl", grouped())
+    with (
+        projections.connect([log], tools=False, asked=SAMPLES) as connection,
+        pytest.raises(UsageError, match=re.escape(told)),
+    ):
+        ungrouped(connection, [field])
 
 
 @pytest.mark.parametrize(
