@@ -197,8 +197,8 @@ def _is_whole(about: Mapping[str, object]) -> bool:
     is_drawn = (
         isinstance(draw, dict) and draw.get("method") in {"random", "by_verdict"} and type(draw.get("seed")) is int
     )
-    is_judge = all(isinstance(each, str) for each in _also(about))
-    return all(isinstance(about.get(name), str) for name in names) and (draw is None or is_drawn) and is_judge
+    are_ids = all(isinstance(each, str) for each in (*map(about.get, names), *_also(about)))
+    return are_ids and (draw is None or is_drawn)
 
 
 def _also(about: Mapping[str, object]) -> Sequence[str]:

@@ -63,6 +63,8 @@ def replaced(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes], boo
 
 def check_output(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes], bool]) -> None:
     """Raise UsageError if a file is not one that may be replaced by another output of a kind."""
+    if output == STDIN:
+        raise UsageError("-o -: - names stdin, and no file; -o /dev/stdout writes to stdout")
     check_no_input(output, inputs)
     found = _found(output)
     if found is None or not found.st_size or not stat.S_ISREG(found.st_mode):

@@ -14,13 +14,13 @@ from contextlib import ExitStack
 from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from keval.processes import memory, temporary
 from keval.processes.beside import Beside
 from keval.projections.growing import GrowingFile
 from keval.projections.line_text import descriptors_of, line_in
-from keval.projections.log_file import DECLARING, ChangedError, Lines, LogFile, VanishedError
+from keval.projections.log_file import DECLARING, ChangedError, Lines, LogFile
 from keval.projections.sql_file import literal, load, verbatim
 from keval.projections.tool_use import IN_SQL
 from keval.projections.views import inserted, made
@@ -176,17 +176,22 @@ def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> L
 
 
 def _longest(log: LogFile, where: Lines) -> int:
-    """Return the bytes of the longest line that DuckDB meets: what stands after the checked ones counts, too."""
-    last = where.offsets[-1] if where.offsets else 0
-    return max(where.longest, _end(log) - last)
+    """Return the bytes of the longest line that DuckDB meets: one that is cut off after the checked ones, too."""
+    with log.path.open("rb") as file:
+        if where.offsets:
+            file.seek(where.offsets[-1])
+            _length_of_line(file)
+        return max(where.longest, _length_of_line(file))
 
 
-def _end(log: LogFile) -> int:
-    """Return where a log ends. Raises VanishedError."""
-    try:
-        return log.path.stat().st_size
-    except FileNotFoundError as error:
-        raise VanishedError(log.name) from error
+def _length_of_line(file: BinaryIO) -> int:
+    """Return how many bytes the next line has, and pass over it."""
+    length = 0
+    while piece := file.readline(SHORTEST_LINE):
+        length += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return length
 
 
 def _read_meanwhile(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> Lines:

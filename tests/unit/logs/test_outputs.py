@@ -101,6 +101,14 @@ def test_stdout_never_leads_into_an_input(log: Path) -> None:
     assert b"use --append" in done.stderr
 
 
+def test_no_file_is_called_as_stdin_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tools take `-o -` for stdout; a file of that name would be found by nobody."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="-o /dev/stdout writes to stdout"):
+        write(STDIN, [])
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_log_is_never_replaced(log: Path) -> None:
     """A log that is no input is refused, too, even if the kind of output would take anything for its own."""
     before = log.read_bytes()
