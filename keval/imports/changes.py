@@ -17,13 +17,16 @@ from keval.execution.disk_map import DiskMap
 from keval.execution.sample_changes import concerned, sample_change
 from keval.ids import JsonObject, changed_fields
 
+Change = tuple[str, Sequence[str] | None]
+"""The hash of a record that took the place of another one, and in which fields it differs; None: nobody said."""
+
 
 @dataclass
 class ImportedChanges:
-    """The newest record of each question that a log has, and those of which a file brings another one."""
+    """The records that a log has of each question, and those of which a file brings another one."""
 
-    newest: DiskMap
-    """By question; it has nothing else in it."""
+    known: DiskMap
+    """By question the newest record, and how it came from the first one; the map has nothing else in it."""
     _given: dict[str, set[str] | None] = field(default_factory=dict)
     """Which fields of samples the judges of the log's judgments were given."""
     _outdating: dict[tuple[str, ...], dict[str, None]] = field(default_factory=dict)
@@ -32,7 +35,7 @@ class ImportedChanges:
     def take(self, line: JsonObject) -> None:
         """Take note of an event of the log."""
         if line["type"] in {"response", "sample_change"}:
-            self.newest.set(line["question_id"], orjson.dumps(line["sample"]).decode())
+            self._note(line, line.get("changed"))
         if line["type"] == "judgment":
             name, fields = line["judge"]["name"], line["sample_fields"]
             known = self._given.setdefault(name, set())
@@ -43,17 +46,34 @@ class ImportedChanges:
 
         Of a response that `is_there` already it is needed only where scores of it would not count without it.
         """
-        known = self.newest.get(response["question_id"])
-        changed = [] if known is None else changed_fields(orjson.loads(str(known)), response["sample"])
+        sample, changes = self._known(response["question_id"])
+        changed = [] if sample is None else changed_fields(sample, response["sample"])
         judged_by = tuple(name for name in changed if concerned(self._given, [name]))
-        if is_there and not judged_by:
+        if is_there and not judged_by and not self._is_outdated(response["sample_sha256"], changes):
             return None
-        self.take(response)
+        self._note(response, changed)
         if not changed:
             return None
         if judged_by:
             self._outdating.setdefault(judged_by, {})[str(response["sample"]["id"])] = None
         return sample_change(response["sample"], response["run_id"], changed)
+
+    def _known(self, question_id: str) -> tuple[JsonObject | None, list[Change]]:
+        found = self.known.get(question_id)
+        return (None, []) if found is None else orjson.loads(str(found))
+
+    def _note(self, line: JsonObject, changed: Sequence[str] | None) -> None:
+        """Keep the record of a line as the newest one of its question, and the fields that differ, None if unknown."""
+        sample, changes = self._known(line["question_id"])
+        if sample is not None and sample != line["sample"]:
+            changes = [*changes, (line["sample_sha256"], changed)]
+        self.known.set(line["question_id"], orjson.dumps((line["sample"], changes)).decode())
+
+    def _is_outdated(self, sha256: str, changes: Sequence[Change]) -> bool:
+        """Return whether what was judged by a record has changed since, be it that it is now as it was then."""
+        ends = [place for place, (after, _) in enumerate(changes, start=1) if after == sha256]
+        since = changes[ends[-1] :] if ends else changes
+        return any(fields is None or concerned(self._given, fields) for _, fields in since)
 
     def warnings(self) -> Iterator[str]:
         """Yield of which samples earlier scores count no more."""

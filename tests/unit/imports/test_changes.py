@@ -112,6 +112,21 @@ def test_an_earlier_file_that_is_imported_again_counts_again(tmp_path: Path) -> 
         assert means(tmp_path) == {"a": pytest.approx(1 / 3)}
 
 
+def test_an_earlier_file_counts_again_after_its_golden_answers_went_and_came_back(tmp_path: Path) -> None:
+    """Its scores were outdated meanwhile, and what came back is another record, as in what a solver wrote."""
+    first = rows("a", [0, 0], tries="2")
+    imported(tmp_path, first)
+    for answer in ("other", "1"):
+        changed = rows("b", [0, 0])
+        changed[0]["answer"] = answer
+        imported(tmp_path, changed)
+    query = "select scored, not_done from condition_scores where current and condition = 'a'"
+    assert ask(tmp_path / "log.jsonl", query) == [{"scored": 1, "not_done": 1}]
+    assert imported(tmp_path, first) == (1, [])
+    assert ask(tmp_path / "log.jsonl", query) == [{"scored": 2, "not_done": 0}]
+    assert imported(tmp_path, first) == (0, [])
+
+
 def test_another_mapping_takes_the_place_of_the_one_before_under_its_own_condition_alone(tmp_path: Path) -> None:
     """A file that is imported anew with a corrected scale has no scores of both; the judge still counts elsewhere."""
     for condition, mapping in (("a", MAPPING), ("b", MAPPING), ("a", MAPPING.replace("max: 1", "max: 2"))):
