@@ -195,7 +195,7 @@ def _is_whole(about: Mapping[str, object]) -> bool:
     names = ("response_id", "judge_id", "metric", "answer_sha256")
     draw = about.get("draw")
     is_drawn = (
-        isinstance(draw, dict) and draw.get("method") in {"random", "by_verdict"} and type(draw.get("seed")) is int
+        isinstance(draw, dict) and draw.get("method") in ("random", "by_verdict") and type(draw.get("seed")) is int
     )
     are_ids = all(isinstance(each, str) for each in (*map(about.get, names), *_also(about)))
     return are_ids and (draw is None or is_drawn)

@@ -170,18 +170,22 @@ def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> L
     # DuckDB heeds a limit with one thread alone: it is set only where a writer may have added lines.
     limit = f"limit {len(log.where.offsets)}" if log.rest is None else ""
     is_first = number == 1 and log.stored is None
-    longest = _longest(log, log.where) if log.rest is None else log.where.longest
+    longest = log.where.longest
+    if log.rest is None:
+        # What a writer adds to a log that was checked long ago may be large: DuckDB meets the next line at most.
+        longest = max(longest, next(_lengths_behind(log, log.where), 0))
     _append(connection, number, log.rest or log.path, longest, limit, is_first=is_first)
     return log.where
 
 
-def _longest(log: LogFile, where: Lines) -> int:
-    """Return the bytes of the longest line that DuckDB meets: one that is cut off after the checked ones, too."""
+def _lengths_behind(log: LogFile, where: Lines) -> Iterator[int]:
+    """Yield how many bytes each line has behind the last one that was checked: it is cut off, invalid or new."""
     with log.path.open("rb") as file:
         if where.offsets:
             file.seek(where.offsets[-1])
             _length_of_line(file)
-        return max(where.longest, _length_of_line(file))
+        while length := _length_of_line(file):
+            yield length
 
 
 def _length_of_line(file: BinaryIO) -> int:
@@ -210,7 +214,7 @@ def _read_meanwhile(connection: duckdb.DuckDBPyConnection, number: int, log: Log
         appended.end()
         raise
     # Where there was no room for pieces beside what grew, there may be now.
-    longest = _longest(log, where)
+    longest = max(where.longest, *_lengths_behind(log, where), 0)
     if longest > SHORTEST_LINE or (error is not None and growing is not None):
         connection.execute(f"SET threads = {threads(longest)}")
         read(longest=longest)

@@ -240,6 +240,7 @@ def test_what_is_said_twice_of_one_answer_is_named(tmp_path: Path) -> None:
         {"draw": {"x": 1}},
         {"draw": {"method": 5, "seed": 0}},
         {"draw": {"method": "random"}},
+        {"draw": {"method": [], "seed": 0}},
         {"draw": []},
         {"also": [1]},
         {"answer_sha256": None},

@@ -107,3 +107,16 @@ def test_a_long_line_that_is_cut_off_ends_no_reading(tmp_path: Path, *, is_check
     with collected([path], said.append) as files:
         assert _answers(files) == expected
     assert said == [f"{path}:5: the last line is cut off and was left out"]
+
+
+@pytest.mark.slow
+def test_long_lines_that_are_skipped_end_no_reading(tmp_path: Path) -> None:
+    """They stand at the end, a short one first, and are longer than all that was checked."""
+    (path,) = _logs(tmp_path, 2)[1:]
+    expected = _answers([path])
+    with path.open("ab") as file:
+        file.write(b"a\n" + b"b" * 2**25 + b"\n")
+    said: list[str] = []
+    with collected([path], said.append, skip_invalid=True) as files:
+        assert _answers(files) == expected
+    assert len(said) == 2
