@@ -18,9 +18,6 @@ from keval.processes.servers import REVISION
 OF_A_CONDITION = {"system_prompt": "system prompt", "mcp_servers": "servers", "gates": "gates", "tools": "tools"}
 """What of a condition is its own, and what messages call it."""
 
-MOST_NAMED = 3
-"""Questions that a message names before it only counts the rest."""
-
 
 @dataclass(frozen=True, slots=True)
 class Changed:
@@ -146,7 +143,7 @@ class _Changes:
         edited = self.edited
         if edited:
             number = counted(len(edited), "question")
-            named = first_of([str(self.prepared.samples[place]["id"]) for place in edited], MOST_NAMED)
+            named = first_of([str(self.prepared.samples[place]["id"]) for place in edited])
             yield from self._cause(number, [named], self._known(), edited_only=True)
 
     def _cause(

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from keval.config.model import JudgeConfig
 from keval.counted import counted, first_of
 from keval.events import event
-from keval.execution.changes import MOST_NAMED
 from keval.execution.config_past import ConfigPast
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject, changed_fields, digest, sample_sha256
@@ -37,7 +36,7 @@ def told_of_samples(changes: Sequence[JsonObject], past: Past, judges: Sequence[
     added = concerned(_given_to_added(past, {judge.judge_id for judge in judges}), fields)
     if not own and not added:
         return None
-    named = first_of([str(change["sample"]["id"]) for change in edited], MOST_NAMED)
+    named = first_of([str(change["sample"]["id"]) for change in edited])
     changed = f"{counted(len(edited), 'record')} of the dataset changed ({named}: {', '.join(fields)})"
     told = [f"{changed}, for which no answer is asked again"]
     if own:

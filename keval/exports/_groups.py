@@ -12,9 +12,6 @@ from keval.reports.groups import GroupedMetric, GroupScore
 
 COLUMNS = ("condition", "samples", "mean", "95 % CI", "difference", "95 % CI", "p", "p adjusted", "conclusion")
 
-MOST_NAMED = 5
-"""Groups that are named before the rest is counted."""
-
 
 def groups(found: GroupedMetric) -> Section:
     """Return the section of one metric: a row per group and condition."""
@@ -43,7 +40,7 @@ def _few_clusters(found: GroupedMetric) -> Iterator[str]:
             name = ", ".join(each.by.values())
             few[name] = min(clusters, few.get(name, clusters))
     if few:
-        told = first_of([f"{name}: {counted(number, 'cluster')}" for name, number in few.items()], MOST_NAMED)
+        told = first_of([f"{name}: {counted(number, 'cluster')}" for name, number in few.items()])
         yield f"Groups of {UNRELIABLE_CLUSTERS} ({told})."
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 import orjson
 
 from keval.counted import counted, first_of
-from keval.execution.changes import MOST_NAMED
 from keval.execution.disk_map import DiskMap
 from keval.execution.sample_changes import concerned, sample_change
 from keval.ids import JsonObject, changed_fields
@@ -79,7 +78,7 @@ class ImportedChanges:
         """Yield of which samples earlier scores count no more."""
         for fields, samples in self._outdating.items():
             yield (
-                f"{counted(len(samples), 'sample')} ({first_of([*samples], MOST_NAMED)}) of this file and of the log "
+                f"{counted(len(samples), 'sample')} ({first_of([*samples])}) of this file and of the log "
                 f"{'differs' if len(samples) == 1 else 'differ'} in {_named(fields)}, which "
                 f"{', '.join(concerned(self._given, fields))} judged by: scores of the log's answers to them count no "
                 "more; to keep them, import the file into a log of its own, and keval compare both"

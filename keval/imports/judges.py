@@ -13,9 +13,6 @@ from keval.config.import_mapping import IMPORTED, ForeignJudge
 from keval.counted import first_of
 from keval.ids import JsonObject
 
-MOST_NAMED = 3
-"""Conditions that a message names before it only counts the rest."""
-
 
 @dataclass(frozen=True)
 class ImportedJudges:
@@ -58,7 +55,7 @@ class ImportedJudges:
             if differing:
                 yield (
                     f"the judge {judge.name} passes {name} {_from(here)} here, and {there} under "
-                    f"{first_of(differing, MOST_NAMED)} in the log: their pass rates are not alike; import one of them "
+                    f"{first_of(differing)} in the log: their pass rates are not alike; import one of them "
                     "with the `pass_from` of the other, or name one by --pass-from"
                 )
 

@@ -61,9 +61,6 @@ READ = (
 )
 """The tables and views of each log that are put side by side."""
 
-MOST_NAMED = 5
-"""Samples that are named before the rest is counted."""
-
 NOT_COMPARED = "answers to different questions are not compared"
 
 NOTES = (
@@ -183,7 +180,7 @@ def _samples(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[
         found = list(rows(connection, query))
         edited = [row["sample_id"] for row in found if not row["is_same"]]
         if edited:
-            named = first_of(edited, MOST_NAMED)
+            named = first_of(edited)
             problem = f"{one.label} and {other.label} asked different questions under the same id: {named}"
             if not any(row["is_same"] and row["asked_in"] is None for row in found):
                 raise InputError(problem, f"{NOT_COMPARED}: keval generate CONFIG -o LOG asks what has changed")
@@ -198,7 +195,7 @@ def _samples(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[
         for side in (one, other):
             alone = [row["sample_id"] for row in found if row["asked_in"] == side.number]
             if alone:
-                named = first_of(alone, MOST_NAMED)
+                named = first_of(alone)
                 yield _Differing(f"only {side.label} has answers to {named}; they are left out of its comparisons")
 
 
@@ -211,7 +208,7 @@ def _moved(samples: Sequence[str]) -> Iterator[_Differing]:
     """Yield which samples are of one cluster in one log, and of another one in another."""
     if samples:
         yield _Differing(
-            f"the logs put {first_of(samples, MOST_NAMED)} into different clusters: those of a sample are one here, "
+            f"the logs put {first_of(samples)} into different clusters: those of a sample are one here, "
             "which can make intervals wider"
         )
 
@@ -237,7 +234,7 @@ def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[_
             of = ", ".join(sorted(judges.get(judge_id, judge_id[:8]) for judge_id in why.judges))
             left_out = f"scores of {of} of them are" if of else "they are"
             yield _Differing(
-                f"{one.label} and {other.label} were judged by other records of {first_of(names, MOST_NAMED)}, which "
+                f"{one.label} and {other.label} were judged by other records of {first_of(names)}, which "
                 f"differ in {why.fields}; {left_out} left out. Where a judge need not be given {why.fields}, its "
                 "`metadata` can leave it out in both; else keval run --no-retry-failed, with the config and agent of "
                 f"{one.label} as they were and the new dataset, judges its answers anew",

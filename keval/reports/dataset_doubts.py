@@ -15,9 +15,6 @@ from keval.ids import JsonObject
 from keval.printable import printable
 from keval.questions import as_text
 
-MOST_NAMED = 5
-"""Samples that a doubt names before it only counts the rest."""
-
 MOST_PAIRED = 2_000
 """Up to so many questions are all compared with each other; of more, each with its neighbours in three orders."""
 
@@ -50,7 +47,7 @@ def doubts(samples: Sequence[JsonObject]) -> Iterator[str]:
 
 def _told(what: str, found: Sequence[str]) -> Iterator[str]:
     if found:
-        yield f"{what}: {first_of([*map(printable, found)], MOST_NAMED)}"
+        yield f"{what}: {first_of([*map(printable, found)])}"
 
 
 def _normal(text: str) -> str:

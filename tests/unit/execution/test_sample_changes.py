@@ -77,7 +77,7 @@ def test_corrected_records_are_named_with_who_judges_them_anew(tmp_path: Path) -
         "2 records of the dataset changed (q0, q1: answer), for which no answer is asked again; "
         "exact judges anew what has no judgment of it as it is now"
     )
-    assert "(q0, q1, q0, and 1 more: answer)" in str(told_of_samples([*changes, *changes], past, judges))
+    assert "(q0, q1, q0, q1, q0, and 1 more: answer)" in str(told_of_samples(changes * 3, past, judges))
 
 
 def test_judges_that_were_added_to_the_log_are_named_with_what_makes_them_judge() -> None:
