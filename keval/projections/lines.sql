@@ -11,8 +11,15 @@ select
     -- What the sample has in common with those that belong to it; the config's cluster_key says what that is.
     sample.cluster as cluster,
     coalesce(answer_sha256, sha256(text)) as answer_sha256,
-    if(len(unverified_claims) > 0, list_transform(unverified_claims, lambda claim: left(claim, 4000)), unverified_claims)
-        as unverified_claims,
+    -- A model may list nothing but white space: that is no claim.
+    if(
+        len(unverified_claims) > 0,
+        list_filter(
+            list_transform(unverified_claims, lambda claim: trim(left(claim, 4000), E' \t\r\n')),
+            lambda claim: claim <> ''
+        ),
+        unverified_claims
+    ) as unverified_claims,
     left(message, 4000) as message,
     -- What a judge of pairs says of its verdict; an outcome may hold anything, so it is read as text.
     try_cast(outcome.order_dependent as boolean) as order_dependent,

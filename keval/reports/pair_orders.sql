@@ -7,7 +7,7 @@ select
 from (
     select
         judge_id, sample_id, condition_id, agent_id,
-        (outcome ->> '$.order_dependent')::boolean as dependent,
+        try_cast(outcome ->> '$.order_dependent' as boolean) as dependent,
         outcome ->> '$.in_order[0]' = 'this' or outcome ->> '$.in_order[1]' = 'baseline' as first,
         outcome ->> '$.in_order[0]' = 'baseline' or outcome ->> '$.in_order[1]' = 'this' as second
     from judgments

@@ -16,7 +16,7 @@ with ranked as (
         and (not $unverified or a.response_id in (
             select response_id
             from current_lines
-            where $unverified and type = 'judgment' and len(list_filter(unverified_claims, lambda claim: trim(claim) <> '')) > 0
+            where $unverified and type = 'judgment' and len(unverified_claims) > 0
         ))
         and (not $failed or a.type = 'failure' or exists (
             select 1 from failure_facts as f

@@ -316,19 +316,21 @@ def test_an_interrupted_run_is_incomplete_before_any_number(mock: bool, does: st
 
 @pytest.mark.slow
 def test_claims_are_counted_once_per_answer_and_shown_for_a_single_condition(tmp_path: Path) -> None:
-    """Two judgments of one answer that flag the same claim are one answer with that claim."""
-    first, second = response_event("q1"), response_event("q2")
+    """Two judgments of one answer that flag the same claim are one answer with that claim; a blank text is none."""
+    first, second, third = (response_event(f"q{number}") for number in (1, 2, 3))
     events = [
         run_event(["baseline"]),
         first,
         second,
+        third,
         judgment_event(first, replicate=1, unverified_claims=["It is red.", "It is tall."]),
         judgment_event(first, replicate=2, unverified_claims=[" It is tall."]),
         judgment_event(second, unverified_claims=["It is tall.", " "]),
+        judgment_event(third, unverified_claims=["", "\n"]),
     ]
     found = built(events, tmp_path)
     (claims,) = found.claims
-    assert (claims.condition, claims.answers_judged, claims.answers_with_claims) == ("baseline", 2, 2)
+    assert (claims.condition, claims.answers_judged, claims.answers_with_claims) == ("baseline", 3, 2)
     assert claims.claims == (Claim("It is tall.", 2), Claim("It is red.", 1))
     assert "It is tall." in text(found)
 

@@ -91,14 +91,18 @@ def test_the_end_of_the_scale(tmp_path: Path) -> None:
     assert "highest score" not in found(tmp_path, [*answers, *yes_or_no])
 
 
-def test_the_order_of_pairs(tmp_path: Path) -> None:
-    """How often it decides, and which place is preferred then; of pairs of the same text nobody was asked."""
+@pytest.mark.parametrize("unknown", [None, "sometimes"])
+def test_the_order_of_pairs(tmp_path: Path, unknown: str | None) -> None:
+    """How often it decides, and which place is preferred then; of pairs of the same text nobody was asked.
+
+    An outcome of somebody else's judge may say anything: what is neither yes nor no is unknown.
+    """
     events = []
     for number in range(12):
         answer = response_event(f"q{number}", "with_docs", text=f"answer {number}")
         order = number < 8
         outcome = {
-            "verdict": "tie" if order else "this", "order_dependent": None if number == 11 else order,
+            "verdict": "tie" if order else "this", "order_dependent": unknown if number == 11 else order,
             "in_order": ["this", "baseline"] if order else ["this", "this"], "same_text": number == 11,
         }  # fmt: skip
         judge = {"name": "pairs", "type": "pairwise", "model": "claude-opus-5"}
