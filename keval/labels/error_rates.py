@@ -16,7 +16,7 @@ from keval.errors import InputError
 from keval.ids import JsonObject
 from keval.stats.aggregates import rounded
 from keval.stats.intervals import FEWEST_SAMPLES
-from keval.stats.proportions import effective_number
+from keval.stats.proportions import Share, effective_number
 from keval.stats.reasons import few_clusters
 from keval.stats.rogan_gladen import BEYOND, CHANCE, FEW_LABELS, ErrorRates, really_passing
 
@@ -87,8 +87,8 @@ def corrected_by(rates: ErrorRates | None, reason: str | None, shares: Mapping[s
         return RatesCorrection(None, None, rates, None, None, None, reason or "there is no verdict")
     rate, number, unclear = sum(values) / len(values), None, _why_no_clusters(shares.values())
     if unclear is None:
-        clusters = [share.cluster for share in shares.values() if share.cluster is not None] or None
-        number = effective_number(values, sum(share.verdicts for share in shares.values()), clusters)
+        each = [Share(share.passes, cluster=share.cluster) for share in shares.values()]
+        number = effective_number(each, sum(share.verdicts for share in shares.values()))
     if rates is None:
         return RatesCorrection(rate, number, None, None, None, None, reason)
     corrected, low, high = really_passing(rate, number or len(values), rates)

@@ -10,15 +10,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import fsum, sqrt
+from math import fsum
 from typing import TYPE_CHECKING
 
 from keval.ids import JsonObject
-from keval.projections import NOISE, rows
+from keval.projections import rows
 from keval.projections.sql_file import load
 from keval.stats.intervals import FEWEST_SAMPLES, Interval
 from keval.stats.pass_k import g_pass_at_k, mg_pass_at_k, pass_at_k, pass_every_k
-from keval.stats.proportions import clopper_pearson, effective_size, wilson
+from keval.stats.proportions import Share, clopper_pearson, effective_number, wilson
 from keval.stats.reasons import TOO_FEW, few_clusters
 from keval.stats.statistic import ScoreKey
 
@@ -141,25 +141,15 @@ def estimate(groups: Sequence[Alike], chance: Callable[[int, int], float | None]
     `chance` follows from a sample's passes and trials, of which every sample must have enough. `exact` as in `Asked`.
     No interval if some samples have a cluster and some have none, or if all have the same one.
     """
-    weighed = [(float(chance(group.passes, group.trials) or 0.0), group) for group in groups]
+    shares = [Share(float(chance(group.passes, group.trials) or 0.0), group.samples, group.cluster) for group in groups]
     n = sum(group.samples for group in groups)
-    share = fsum(value * group.samples for value, group in weighed) / n
+    mean = fsum(share.value * share.samples for share in shares) / n
     clusters = {group.cluster for group in groups}
     clustered = clusters != {None}
-    has_shares = any(0 < value < 1 for value, _ in weighed)
+    has_shares = any(0 < share.value < 1 for share in shares)
     interval, method = (clopper_pearson, "clopper_pearson") if exact else (wilson, "wilson")
     method += "_clustered" if clustered else "_effective_n" if has_shares else ""
     if n < FEWEST_SAMPLES or (clustered and (None in clusters or len(clusters) == 1)):
-        return share, (None, None), method
-    if max(value for value, _ in weighed) - min(value for value, _ in weighed) < NOISE:
-        return share, interval(share, n), method
-    se, degrees = sqrt(fsum(g.samples * (v - share) ** 2 for v, g in weighed) / (n - 1) / n), n - 1
-    if clustered:
-        sums: dict[str | None, float] = defaultdict(float)
-        for value, group in weighed:
-            sums[group.cluster] += group.samples * (value - share)
-        degrees = len(sums) - 1
-        se = max(se, sqrt(len(sums) / degrees * fsum(each**2 for each in sums.values())) / n)
+        return mean, (None, None), method
     trials = sum(group.trials * group.samples for group in groups)
-    cases = effective_size(share, se, n, trials, degrees if clustered or has_shares else None)
-    return share, interval(share, cases), method
+    return mean, interval(mean, effective_number(shares, trials)), method

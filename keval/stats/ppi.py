@@ -6,14 +6,14 @@ mean takes as much help from the judge as it deserves, none from one whose score
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from math import fsum, sqrt
+from math import sqrt
 from statistics import covariance, fmean, variance
 from typing import Literal
 
+from keval.stats.clustered_se import clustered_se
 from keval.stats.intervals import FEWEST_SAMPLES, Interval, t_interval
 
 FEWEST_LABELLED = 20
@@ -94,7 +94,7 @@ def ppi(
     """Return the estimate by PPI++, or with a weight of the judge that is given: 1 is PPI, 0 people's scores alone.
 
     λ = clip( Cov(Y, F) / ((1 + n/N) Var(F)), 0, 1), θ = λ mean(F_U) + mean(Y − λF),
-    SE² = λ² Var(F_U) / N + Var(Y − λF) / n. Needs 2 samples of each kind. With clusters: see `_clustered`.
+    SE² = λ² Var(F_U) / N + Var(Y − λF) / n. Needs 2 samples of each kind. With clusters: see `_larger`.
     """
     people, judge = [y for y, _ in labelled], [f for _, f in labelled]
     known, unknown = len(labelled), len(unlabelled)
@@ -107,7 +107,7 @@ def ppi(
     if clusters is None:
         return Estimate(mean, se, weight, known)
     parts = [*_parts(rest), *(weight * part for part in _parts(unlabelled))]
-    return Estimate(mean, _clustered(se, zip(chain(*clusters), parts, strict=True)), weight, known, _number(clusters))
+    return Estimate(mean, _larger(se, zip(chain(*clusters), parts, strict=True)), weight, known, _number(clusters))
 
 
 def _people_only(scores: Sequence[float], clusters: Clusters | None) -> Estimate | None:
@@ -116,7 +116,7 @@ def _people_only(scores: Sequence[float], clusters: Clusters | None) -> Estimate
     se = sqrt(variance(scores) / len(scores)) if len(scores) > 1 else None
     if clusters is None:
         return Estimate(fmean(scores), se, 0.0, len(scores))
-    clustered = _clustered(se, zip(clusters[0], _parts(scores), strict=True))
+    clustered = _larger(se, zip(clusters[0], _parts(scores), strict=True))
     return Estimate(fmean(scores), clustered, 0.0, len(scores), _number(clusters))
 
 
@@ -130,17 +130,10 @@ def _parts(values: Sequence[float]) -> list[float]:
     return [(value - mean) / len(values) for value in values]
 
 
-def _clustered(se: float | None, parts: Iterable[tuple[str | None, float]]) -> float | None:
-    """Return the larger one of an error and that of clusters, CR1: √(G / (G − 1) Σ (sum of a cluster's parts)²).
-
-    None where a sample has no cluster, or all have the same.
-    """
-    sums: dict[str | None, list[float]] = defaultdict(list)
-    for cluster, part in parts:
-        sums[cluster].append(part)
-    if se is None or None in sums or len(sums) < 2:  # noqa: PLR2004 - two clusters are the fewest that can differ
-        return None
-    return max(se, sqrt(len(sums) / (len(sums) - 1) * fsum(fsum(each) ** 2 for each in sums.values())))
+def _larger(se: float | None, parts: Iterable[tuple[str | None, float]]) -> float | None:
+    """Return the larger one of an error and that of clusters, None where one of them is not known."""
+    of_clusters = clustered_se(parts)
+    return None if se is None or of_clusters is None else max(se, of_clusters)
 
 
 def _why_not(labelled: Sequence[object], unlabelled: Sequence[object]) -> str | None:

@@ -6,11 +6,13 @@ Franco et al. 2019 recommend it for clustered shares; Clopper and Pearson 1934.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import fsum, sqrt
-from statistics import fmean, variance
+from statistics import fmean
 
+from keval.projections.views import NOISE
+from keval.stats.clustered_se import clustered_se
 from keval.stats.intervals import LEVEL, Interval
 from keval.stats.student import two_sided
 
@@ -61,23 +63,35 @@ def effective_size(share: float, se: float, n: int, trials: int, degrees: int | 
     return number if degrees is None else number * (Z / two_sided(LEVEL, degrees)) ** 2
 
 
-def effective_number(values: Sequence[float], trials: int, clusters: Sequence[str] | None = None) -> float:
-    """Return with how many independent cases the samples' values, each from 0 to 1, vary as they do.
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A value from 0 to 1 that so many samples have, all of the same cluster if they belong together with others."""
 
-    `clusters` says of samples that belong together which is in which; there are at least two of them.
+    value: float
+    samples: int = 1
+    cluster: str | None = None
+
+
+def effective_number(shares: Sequence[Share], trials: int) -> float:
+    """Return with how many independent cases samples vary as they do; each is one where all are alike.
+
+    `trials` are those of all samples together. All of them have a cluster, at least two different ones, or none has.
     """
-    n, mean = len(values), fmean(values)
-    se = sqrt(variance(values) / n) if n > 1 else 0.0
-    degrees = n - 1 if any(0 < value < 1 for value in values) else None
-    if clusters is not None:
-        sums: dict[str, float] = defaultdict(float)
-        for value, cluster in zip(values, clusters, strict=True):
-            sums[cluster] += value - mean
-        degrees = len(sums) - 1
-        se = max(se, sqrt(len(sums) / degrees * fsum(each**2 for each in sums.values())) / n)
-    return effective_size(mean, se, n, trials, degrees)
+    n = sum(share.samples for share in shares)
+    values = [share.value for share in shares]
+    if max(values) - min(values) < NOISE:
+        return n
+    mean = fsum(share.value * share.samples for share in shares) / n
+    se = sqrt(fsum(share.samples * (share.value - mean) ** 2 for share in shares) / (n - 1) / n)
+    clustered = clustered_se((share.cluster, share.samples * (share.value - mean) / n) for share in shares)
+    if clustered is not None:
+        degrees = len({share.cluster for share in shares}) - 1
+        return effective_size(mean, max(se, clustered), n, trials, degrees)
+    return effective_size(mean, se, n, trials, n - 1 if any(0 < value < 1 for value in values) else None)
 
 
 def share_interval(values: Sequence[float], trials: int) -> Interval:
     """Return the 95 % interval of the mean of the samples' values, each from 0 to 1."""
-    return wilson(fmean(values), effective_number(values, trials)) if values else (None, None)
+    if not values:
+        return None, None
+    return wilson(fmean(values), effective_number([Share(value) for value in values], trials))
