@@ -14,7 +14,7 @@ asked as (
 )
 select
     q.place, s.condition_id, s.judge_id, s.metric, s.mean, s.not_measured as missing, s.scored,
-    s.agent_failed / nullif(s.agent_failed + s.answered, 0) as failure_rate, s.scored + s.agent_failed + s.not_measured as expected,
+    s.failure_rate, s.tells_of_failures, s.scored + s.agent_failed + s.not_measured as expected,
     (coalesce(s.total, 0) + s.not_measured * m.min) / nullif(expected, 0) as least,
     (coalesce(s.total, 0) + s.not_measured * m.max) / nullif(expected, 0) as greatest
 from question as q

@@ -2,7 +2,8 @@
 -- per sample that was not, where other conditions tell that the judge is not for it, or that some of it is in no share of the judge.
 -- planned counts the repetitions that the newest plan has and those that are there beside it; expected those of them
 -- that are, or could be, a number; counting those of expected that no config excludes: a failure has a value, or it is as if it had not
--- been tried; answered those with an answer that is, or could be, scored; excused those that were never tried, and that the judge is not for: they are in no other. not_sampled counts also those
+-- been tried; answered those with an answer that is, or could be, scored; failure_rate is the share that the agent failed of those
+-- that it answered or failed, which tells nothing where the metric applies to none of them; excused those that were never tried, and that the judge is not for: they are in no other. not_sampled counts also those
 -- that were never tried.
 -- Of what was scored: weight is Σ j, j being the judgments of an answer, weight_squares Σ j², weighted_mean the mean of the
 -- judgments; won are those that a judge of pairs was not asked about, as the baseline has no answer; squares_judgments is Σ (y − mean of the answer)², squares_responses Σ j (mean of the answer − weighted_mean)².
@@ -114,6 +115,8 @@ select
     greatest(coalesce(repetitions, 0), tried) + unplanned - not_applicable - not_sampled as expected,
     expected - (scored + agent_failed - valued) as counting,
     if(repetitions is null, null, greatest(repetitions - tried - not_tried_outside, 0)) as untried,
+    agent_failed / nullif(agent_failed + answered + not_applicable, 0) as failure_rate,
+    agent_failed + answered > 0 as tells_of_failures,
     tried, unplanned, valued, total, scored, won, agent_failed, answered, not_measured, not_applicable, not_sampled, n_responses, n_judgments,
     mean, mean_complete_case, var_within_sample, largest, kinds, mock, excused, decided, passes, empty, refused, cut_off, is_binary,
     weight, weight_squares, weighted_mean, squares_judgments, squares_responses
@@ -121,7 +124,7 @@ from known
 union all by name
 select
     *, 0 as expected, 0 as counting, 0 as tried, 0 as unplanned, 0 as valued, 0 as scored, 0 as won,
-    0 as agent_failed, 0 as answered, 0 as not_measured, 0 as not_applicable, 0 as n_responses, 0 as n_judgments, 0 as decided, 0 as passes,
+    0 as agent_failed, 0 as answered, 0 as not_measured, 0 as not_applicable, false as tells_of_failures, 0 as n_responses, 0 as n_judgments, 0 as decided, 0 as passes,
     0 as empty, 0 as refused, 0 as cut_off, null as is_binary, [] as kinds, false as mock
 from (
     select *, 0 as planned, 0 as untried, 0 as not_sampled from never_tried

@@ -35,6 +35,8 @@ class Measured:
     """Those of them that a judge has scored; the others with a value are the agent's failures."""
     failure_rate: float | None = None
     """The share that the agent failed of what it answered or failed; nobody asks for it while a run goes on."""
+    tells_of_failures: bool = False
+    """Whether it failed, or answered what the metric applies to."""
 
 
 def measured(values: Sequence[float], missing: int, minimum: float, maximum: float, failed: int = 0) -> Measured:
@@ -110,7 +112,7 @@ class Series:
         values = [each.value for each in self.found if each.value is not None]
         means = [(a.mean, b.mean) for a, b in self.pairs if a.mean is not None and b.mean is not None]
         several = len(values) > 1
-        rates = [(a.failure_rate, b.failure_rate) for a, b in self.pairs]
+        rates = [(a.failure_rate, b.failure_rate) for a, b in self.pairs if a.tells_of_failures or b.tells_of_failures]
         failures = [a - b for a, b in rates if a is not None and b is not None]
         wins, losses = (sum(sign * value > 0 for value in values) for sign in (1, -1))
         sd = stdev(values) if several else None

@@ -190,6 +190,7 @@ def _series(
                 row["missing"],
                 row["scored"],
                 row["failure_rate"],
+                tells_of_failures=row["tells_of_failures"],
             )
             found.setdefault(key, {})[row["place"]] = known
     for member in rule.family:

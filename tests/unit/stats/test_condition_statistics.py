@@ -357,6 +357,20 @@ def test_answers_that_no_judge_could_score_are_no_failures(
     assert (found["failure_rate_difference"], found["p_failure_rate"]) == (0.0, 1.0)
 
 
+@pytest.mark.parametrize("failures", ["minimum", "exclude"])
+def test_answers_that_a_metric_does_not_apply_to_are_no_failures(tmp_path: Path, failures: str) -> None:
+    """Both conditions fail one of two repetitions, and the metric applies to fewer answers of one of them."""
+    events = [run_event(samples=8, repetitions=2, config={"name": "test", "failures": failures})]
+    for name, number, repetition in product(("baseline", "with_docs"), range(8), (1, 2)):
+        response = response_event(f"q{number}", name, repetition)
+        judgment = judgment_event(response, number % 4 + 1)
+        if name == "with_docs" and number < 7:
+            judgment["scores"]["completeness"] |= {"score": None, "not_applicable": "another topic"}
+        events += [failure_event(response)] if repetition == 1 else [response, judgment]
+    *_, found = bodies(tmp_path, events)
+    assert (found["failure_rate_difference"], found["p_failure_rate"]) == (0.0, 1.0)
+
+
 @pytest.mark.parametrize("clusters", [False, True])
 def test_failures_that_are_excluded_are_tested_all_the_same(tmp_path: Path, *, clusters: bool) -> None:
     """A sample that failed wholly has no value then, and is of those that tell which condition fails more often."""
