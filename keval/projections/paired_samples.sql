@@ -31,7 +31,7 @@ select
     p.sample_id,
     p.mean, p.baseline_mean,
     -- As exact as what it is the difference of: to thirteen of its digits.
-    round(p.mean - p.baseline_mean, 12 - floor(log10(greatest(p.largest, 1e-290)))::int) as difference,
+    round(p.mean - p.baseline_mean, 12 - floor(log10(greatest(p.largest, 1e-290)))::int) + 0.0 as difference,
     case
         when abs(difference) <= $noise * p.largest then 'tie'
         when difference > 0 then 'win'

@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 import orjson
 
 from keval.errors import UsageError
 from keval.ids import JsonObject
-from keval.projections import rows
+from keval.projections import NOISE, rows
 from keval.projections.sql_file import literal, load
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class Listing:
         found = []
         if self.filters.find is not None:
             text = load("viewer", "found", within="true", text=_lower(self.filters.find))
-            found.append(f"sample_id in (\n        {text.strip()}\n    )")
+            found.append(f"sample_id in (\n{_nested(text)}\n    )")
         return self._query([*self._conditions(), *found])
 
     def candidates(self) -> str:
@@ -182,9 +183,10 @@ class Listing:
         return load(
             "viewer",
             "samples",
-            tried=tried.strip(),
+            tried=_nested(tried).strip(),
             condition=literal(self.condition),
             baseline="null" if self.baseline is None else literal(self.baseline),
+            noise=str(NOISE),
             filters=" and ".join(conditions) or "true",
             order=self._order(),
         )
@@ -315,6 +317,11 @@ def _beginning(text: str) -> str:
     """Return the first line of a text, as far as there is room for it."""
     line = text.strip().partition("\n")[0]
     return line if len(line) <= BEGINNING else f"{line[:BEGINNING]}…"
+
+
+def _nested(query: str) -> str:
+    """Return a query as a part of another, which a person may read."""
+    return indent(query.strip(), " " * 8)
 
 
 def _list(page: Sequence[JsonObject]) -> str:

@@ -4,7 +4,12 @@ with listed as (
         sample_id,
         any_value(mean) filter (condition = $condition) as score,
         any_value(mean) filter (condition = $baseline) as baseline_score,
-        round(score - baseline_score, 10) as difference,
+        -- As exact as what it is the difference of, and none where it is float noise beside the values: see paired_samples.
+        if(
+            abs(score - baseline_score) <= $noise * max(largest),
+            0,
+            round(score - baseline_score, 12 - floor(log10(greatest(max(largest), 1e-290)))::int)
+        ) as difference,
         coalesce(list_sort(list_distinct(flatten(list(kinds) filter (condition = $condition)))), []) as failed,
         coalesce(list_sort(list_distinct(flatten(list(kinds) filter (condition = $baseline)))), []) as baseline_failed
     from (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +15,7 @@ from keval import projections
 from keval.errors import UsageError
 from keval.viewer import sample_list
 from keval.viewer.sample_list import BEGINNING, SORTS, Filters, first_answers, listing, page_of
-from tests.builders import failure_event, judgment_event, plan_event, response_event, run_event, write_log
+from tests.builders import failure_event, judge_entry, judgment_event, plan_event, response_event, run_event, write_log
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -75,6 +76,25 @@ def test_differences_stand_lowest_first(connection: DuckDBPyConnection) -> None:
     differences = [row["difference"] for row in rows if row["difference"] is not None]
     assert all(one <= other for one, other in pairwise(differences))
     assert {row["sample_id"]: row["difference"] for row in rows}["s0"] == -1
+
+
+def test_a_difference_that_is_float_noise_is_none(tmp_path: Path) -> None:
+    """A tie of the report is one in the list: noise is small beside the values, which may be large."""
+    scale = {"min": 0, "max": 1e9}
+    judge = judge_entry([{"name": "completeness", **scale}])
+    events = [run_event(samples=1, repetitions=2, judges=[judge])]
+    mean, one, other = 366051492.85, 109551314.9, 622551670.8  # as floats, the mean of the two is less by its last bit
+    for name, scores in {"baseline": (mean, mean), "with_docs": (one, other)}.items():
+        for repetition, score in enumerate(scores, start=1):
+            answer = response_event("s0", name, repetition)
+            judgment = judgment_event(answer, score)
+            judgment["scores"]["completeness"] |= scale
+            events += [answer, judgment]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
+        (sample,) = page_of(connection, listing(connection, Filters())).rows
+        ((result, difference),) = connection.execute("select result, difference from paired_samples").fetchall()
+    assert (sample["score"] != sample["baseline_score"], sample["difference"]) == (True, 0)
+    assert (result, math.copysign(1, difference)) == ("tie", 1)
 
 
 @pytest.mark.parametrize(
