@@ -1,6 +1,6 @@
 -- One row per sample of a condition: the means of its answers in the metrics that were asked for, the best combined first.
 -- Which metric a column is of is said by judge and name; false is none. num_tokens is what the agent read and
--- wrote for an answer, caches included, as the mean over those whose tokens are known. A sample that nothing answered has no question in the log.
+-- wrote for an answer, caches included, as the mean over those whose tokens are known, which 0 are not. A sample that nothing answered has no question in the log.
 select
     q.sample ->> '$.question' as question,
     max(mean) filter ($hit_rate) as hit_rate,
@@ -11,8 +11,8 @@ select
 from sample_scores as s
 left join samples as q using (sample_id)
 left join (
-    select sample_id, favg(usage.input_tokens + usage.output_tokens + coalesce(usage.cache_read_input_tokens, 0)
-        + coalesce(usage.cache_creation_input_tokens, 0)) as tokens
+    select sample_id, favg(nullif(usage.input_tokens + usage.output_tokens + coalesce(usage.cache_read_input_tokens, 0)
+        + coalesce(usage.cache_creation_input_tokens, 0), 0)) as tokens
     from responses
     where condition_id = $condition_id and agent_id = $agent_id and current
     group by sample_id

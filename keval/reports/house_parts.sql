@@ -7,8 +7,8 @@ with silent as (
 of_sample as (
     select
         r.condition_id, r.agent_id, r.sample_id, count(*) - count(r.duration_ms) as untimed,
-        avg(1 / (1 + r.duration_ms / 1000)) as speed,
-        avg((coalesce(u.failed, 0) = 0)::int) as undisturbed
+        favg(1 / (1 + r.duration_ms / 1000)) as speed,
+        favg((coalesce(u.failed, 0) = 0)::int) as undisturbed
     from current_lines as r
     left join tool_use as u using (position)
     where r.type = 'response'
@@ -16,8 +16,8 @@ of_sample as (
 )
 select
     c.condition,
-    if(sum(s.untimed) > 0, null, avg(s.speed)) as speed,
-    if(c.agent_id in (from silent), null, avg(s.undisturbed)) as undisturbed
+    if(sum(s.untimed) > 0, null, round(favg(s.speed), 15)) as speed,
+    if(c.agent_id in (from silent), null, round(favg(s.undisturbed), 15)) as undisturbed
 from of_sample as s
 join conditions as c using (condition_id, agent_id)
 where c.current

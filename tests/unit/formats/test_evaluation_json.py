@@ -46,6 +46,19 @@ def test_each_question_has_a_row_and_the_summary_is_their_mean(tmp_path: Path) -
     assert (found["metadata"]["condition"], other["metadata"]["condition"]) == ("A", "B")
 
 
+def test_tokens_that_nobody_counted_are_in_no_mean(tmp_path: Path) -> None:
+    """Agents that do not count tokens say 0; a question without any counted has none."""
+    events, (first, second, third) = log("A"), [(100, 10), (0, 0), (0, 0)]
+    answers = [each for each in events if each["type"] == "response"]
+    again = response_event("q1", "A", 2)
+    for answer, (read, wrote) in zip((answers[0], again, answers[1]), (first, second, third), strict=True):
+        answer["usage"] = {"input_tokens": read, "output_tokens": wrote}
+    (file,) = exported(EvaluationJson(), [*events, again], tmp_path / "out")
+    found = orjson.loads(file.read_bytes())
+    assert sorted((row["num_tokens"] or 0) for row in found["results"]) == [0, 0, 110]
+    assert found["summary"]["avg_num_tokens"] == 110
+
+
 @pytest.mark.slow
 def test_what_the_judge_of_sources_measures_is_found_by_its_name(tmp_path: Path) -> None:
     """Nobody has to say that `retrieved_hit_rate` is a hit rate, and it goes before a metric of the plain name."""

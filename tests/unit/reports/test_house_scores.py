@@ -51,6 +51,16 @@ def test_quality_latency_and_reliability_are_weighed_as_in_the_seed(tmp_path: Pa
 
 
 @pytest.mark.slow
+def test_a_house_score_does_not_depend_on_the_order_of_lines(tmp_path: Path) -> None:
+    """To the last bit: logs of the same lines have the same numbers."""
+    log = events([[5, 4]] * 40)
+    for place, event in enumerate(each for each in log if each["type"] == "response"):
+        event["duration_ms"] = 137 * place % 7919 + 1
+    found = house(tmp_path, "weighted", {}, log, [log[0], *reversed(log[1:])])
+    assert found.scores[0].parts == found.scores[1].parts
+
+
+@pytest.mark.slow
 def test_what_is_not_known_leaves_no_house_score(tmp_path: Path) -> None:
     """The seed takes ten seconds for a duration that nobody measured; here the score is not known."""
     found = house(tmp_path, "weighted", {}, events([[5], [4]]), events([[5], [4]], duration_ms=None))
