@@ -17,14 +17,13 @@ from keval.commands.options import APPENDED_LOG, INPUT_FILE, PASS_FROM, PATH, SK
 from keval.counted import counted
 from keval.errors import UsageError
 from keval.execution.labelling import drawn, take_in
-from keval.labels import calibration_lines, sheet
+from keval.labels import calibration_lines, filled_sheet, sheet
 from keval.labels.corrections import REQUIREMENT, MeanCorrection, mean_corrections
-from keval.labels.draw import Wanted, check_metrics
+from keval.labels.draw import Wanted, check_metrics, without_verdicts
 from keval.labels.error_rates import ForeignCalibration, read
 from keval.labels.labels import READ, CalibratedJudge, calibrated, known_labels
 from keval.logs.collect import check_not_empty, collected
 from keval.logs.outputs import check_stdout, replaced
-from keval.reports.verdicts import undecided
 from keval.stats import stopped_run
 from keval.stats.rogan_gladen import ErrorRates
 
@@ -36,7 +35,7 @@ from keval.stats.rogan_gladen import ErrorRates
 @click.option("--read", "filled", metavar="SHEET", type=INPUT_FILE,
               help="Append what a filled-in sheet says as labels.")  # fmt: skip
 @drawing_options
-@click.option("--labeler", metavar="NAME", help="Who fills in the sheet.")
+@click.option("--labeler", metavar="NAME", help="Who fills in the sheet, unless it says so.")
 @click.option("-f", "--format", "written", type=click.Choice(["text", "jsonl"]), default="text", show_default=True,
               help="How the numbers are printed.")  # fmt: skip
 @click.option("--calibration", metavar="FILE", type=INPUT_FILE,
@@ -129,9 +128,9 @@ def _write(log: Path, output: Path, wanted: Wanted, labeler: str | None, *, skip
     with replaced(output, [log], lambda _: False) as temporary:
         entries = drawn(log, wanted, warn, None, skip_invalid=skip_invalid)
         if not entries:
-            raise UsageError(
-                f"{log}: nothing is left to be labelled; -n draws more, --include-passes or --scores others"
-            )
+            passes = "" if wanted.passes or wanted.scores else ", --include-passes passes"
+            others = "" if wanted.scores else ", --scores answers"
+            raise UsageError(f"{log}: nothing is left to be labelled; -n draws more{passes}{others}")
         written = sheet.markdown(entries, labeler).encode() if output.suffix == ".md" else sheet.jsonl(entries, labeler)
         temporary.write_bytes(written)
     what = "scores to be given" if wanted.scores else "verdicts"
@@ -150,7 +149,7 @@ def _options(wanted: Wanted) -> Iterator[str]:
 
 
 def _take_in(log: Path, filled: Path, labeler: str | None, *, skip_invalid: bool) -> None:
-    found = sheet.read(filled, labeler)
+    found = filled_sheet.read(filled, labeler)
     added = take_in(log, found, warn, skip_invalid=skip_invalid)
     there = len(found.said) - added
     warn(f"{counted(added, 'label')} added, {there:,} there already; not filled in: {found.empty:,}")
@@ -168,8 +167,8 @@ def _what_labels_say(
         caveats.warn_of_mock(connection)
         caveats.warn_of_stopped(connection)
         check_metrics(connection, wanted)
-        for name in undecided(connection, wanted.pass_from, wanted.is_about):
-            warn(f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does")
+        for told in without_verdicts(connection, wanted):
+            warn(told)
         judges = calibrated(connection, known_labels(connection, file.path), wanted)
         means = mean_corrections(connection)
         return (

@@ -51,7 +51,8 @@ def command(
     log before the next question, so you can stop at any time: the same command goes on with what this
     labeler has not labelled.
     """
-    if not labeler.strip():
+    labeler = labeler.strip()
+    if not labeler:
         raise UsageError("--labeler is empty")
     check_appendable(log)  # before a person has answered in vain
     wanted = Wanted(number, passes, by, seed, pass_from, scores, metrics)

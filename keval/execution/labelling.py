@@ -12,9 +12,9 @@ from keval.errors import Warn
 from keval.events import new_run_id
 from keval.execution.appending import NamedFile, append_all
 from keval.execution.run_events import bare_run_event
-from keval.labels.draw import Entry, Wanted, draw
+from keval.labels.draw import Entry, Wanted, draw, without_verdicts
+from keval.labels.filled_sheet import Filled
 from keval.labels.labels import READ, Known, Said, check_metrics_of, check_targets, known_labels
-from keval.labels.sheet import Filled
 from keval.logs.collect import check_not_empty, collected
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ Ask = Callable[[Entry, int, int], Said | None]
 def take_in(log: Path, filled: Filled, warn: Warn, *, skip_invalid: bool) -> int:
     """Append what a sheet says and the log does not hold yet; return how many labels that are.
 
-    Raises InputError if the sheet is about other answers or metrics than the log has; nothing is written then.
+    Raises InputError if the sheet is about other answers, verdicts or metrics than the log has: nothing is written.
     """
     with collected([log], warn, skip_invalid=skip_invalid) as (file,), _connect(file) as connection:
-        check_targets(connection, filled.answers)
+        check_targets(connection, filled.answers, filled.judged)
         check_metrics_of(connection, filled.said)
         known = known_labels(connection, file.path)
     run_id = new_run_id()
@@ -49,6 +49,8 @@ def drawn(log: Path, wanted: Wanted, warn: Warn, labeler: str | None, *, skip_in
         check_not_empty([file])
         connection = open_.enter_context(_connect(file))
         known = known_labels(connection, file.path)
+        for told in () if wanted.scores else without_verdicts(connection, wanted):
+            warn(told)
         return [entry for entry in draw(connection, file.path, wanted) if not _has_label(known, entry, labeler)]
 
 

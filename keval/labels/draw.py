@@ -5,7 +5,7 @@ Only what is said of answers that were drawn at random says what a condition's m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from keval.projections.sql_file import json_path, literal, load
 from keval.questions import as_text
 from keval.reports.chosen_metrics import check_chosen
 from keval.reports.grouping import check_known
-from keval.reports.verdicts import verdicts
+from keval.reports.verdicts import undecided, verdicts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -96,6 +96,8 @@ class Entry:
     """What the metric asks, as its judge says it; None where the judge does not, or nobody is to score."""
     is_continuous: bool = False
     """Whether the metric's scores may lie between whole numbers, as its judge says it."""
+    judged_at: str | None = None
+    """When the verdict was given; None where nobody is asked about one."""
     also: tuple[str, ...] = ()
     """The other judges with a metric of this name and scale: a person's score is for all of them."""
 
@@ -126,6 +128,12 @@ def check_metrics(connection: DuckDBPyConnection, wanted: Wanted) -> None:
     if wanted.metrics:
         there = rows_of(connection, "metrics")
         check_chosen(wanted.metrics, ((row["metric"], row["judge"], row["judge_id"]) for row in there))
+
+
+def without_verdicts(connection: DuckDBPyConnection, wanted: Wanted) -> Iterator[str]:
+    """Yield a sentence for each metric that is wanted and has no verdict, with what gives it one."""
+    for name in undecided(connection, wanted.pass_from, wanted.is_about):
+        yield f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does"
 
 
 def _is_asked_about(row: JsonObject, wanted: Wanted) -> bool:
@@ -210,5 +218,6 @@ def _entry(row: JsonObject, log: Path, drawn: JsonObject, metric: JsonObject) ->
         draw=drawn,
         asks=metric.get("description"),
         is_continuous=metric.get("type") == "continuous",
+        judged_at=row.get("judged_at"),
         also=row.get("also", ()),
     )

@@ -46,6 +46,8 @@ SAYS = {
 }
 """What a person may say of a verdict."""
 
+CURE = "remove its entry, or make a new sheet"
+
 Target = tuple[str, str, str]
 """What a label is about: response, judge and metric, by their ids."""
 
@@ -140,16 +142,23 @@ def known_labels(connection: DuckDBPyConnection, log: Path) -> Known:
     return Known(tuple(event_at(log, row["line_offset"]) for row in rows(connection, load("labels", "labels"))))
 
 
-def check_targets(connection: DuckDBPyConnection, answers: Mapping[str, str]) -> None:
-    """Raise InputError for responses that a log does not hold, or not with the answer of this hash."""
+def check_targets(connection: DuckDBPyConnection, answers: Mapping[str, str], judged: Mapping[Target, str]) -> None:
+    """Raise InputError for responses that a log does not hold, or not with the answer of this hash.
+
+    And for verdicts that were given at other times than these: by another golden answer, maybe.
+    """
     found = rows(connection, load("labels", "answers", ids=_literals(answers)))
     there = {row["id"]: row["answer_sha256"] for row in found}
     gone = [each for each in answers if each not in there]
     other = [each for each in answers if each in there and there[each] != answers[each]]
-    if gone or other:
+    times = rows(connection, load("labels", "judged_times", ids=_literals(answers)))
+    now = {_target(row): row["judged_at"] for row in times}
+    anew = sorted({response_id for target in judged if now.get(target) != judged[target] for response_id in target[:1]})
+    if gone or other or anew:
         raise InputError(
             *(f"the log has no response {each}: it was retracted, or the sheet is of another log" for each in gone),
-            *(f"response {each} was answered again since the sheet was written; make a new one" for each in other),
+            *(f"response {each} was answered again since the sheet was written; {CURE}" for each in other),
+            *(f"the verdict on response {each} changed since the sheet was written; {CURE}" for each in anew),
         )
 
 

@@ -35,7 +35,8 @@ class Labelling:
     @classmethod
     def of(cls, log: Path, labeler: str, number: int, warn: Warn, *, skip_invalid: bool) -> Labelling:
         """Draw answers at random that this person has not scored. Raises UsageError and EnvironmentLacksError."""
-        if not labeler.strip():
+        labeler = labeler.strip()
+        if not labeler:
             raise UsageError("--label is empty; it is the name of who says it")
         check_appendable(log)
         return cls(

@@ -12,8 +12,9 @@ from keval import ids, projections
 from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.labels.draw import Entry, Wanted, draw, spread
+from keval.labels.filled_sheet import read
 from keval.labels.labels import READ, calibrated, known_labels
-from keval.labels.sheet import jsonl, markdown, read
+from keval.labels.sheet import jsonl, markdown
 from tests.builders import (
     JUDGE_ID,
     METRICS,

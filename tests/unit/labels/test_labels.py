@@ -9,7 +9,7 @@ import pytest
 from keval import projections
 from keval.errors import InputError
 from keval.ids import JsonObject, answer_sha256
-from keval.labels.draw import Wanted
+from keval.labels.draw import Wanted, draw
 from keval.labels.labels import READ, Known, Said, calibrated, check_metrics_of, check_targets, known_labels
 from keval.stats.calibration import Calibration
 from tests.builders import JUDGE_ID, judgment_event, response_event, retraction_event, run_event, write_log
@@ -184,9 +184,21 @@ def test_a_sheet_of_other_answers_is_refused(tmp_path: Path) -> None:
     """A response that the log lacks, or that was answered again, is named."""
     with projections.connect([judged_log(tmp_path, 1, 1)]) as connection:
         with pytest.raises(InputError, match="the log has no response gone"):
-            check_targets(connection, {"gone": "hash"})
+            check_targets(connection, {"gone": "hash"}, {})
         with pytest.raises(InputError, match="was answered again"):
-            check_targets(connection, {PASSED["id"]: "hash"})
+            check_targets(connection, {PASSED["id"]: "hash"}, {})
+
+
+def test_a_sheet_of_other_verdicts_is_refused(tmp_path: Path) -> None:
+    """A verdict by another golden answer may look the same: what was said of the old one is not said of it."""
+    with projections.connect([judged_log(tmp_path, 1, 1)], tools=False, asked=READ) as connection:
+        (entry, *_) = draw(connection, tmp_path / "run.jsonl", Wanted())
+        target, answers = (entry.response_id, entry.judge_id, entry.metric), {entry.response_id: entry.answer_sha256}
+        assert entry.judged_at is not None
+        check_targets(connection, answers, {target: entry.judged_at})
+        for other in ({target: "2020-01-01T00:00:00.000Z"}, {(*target[:2], "gone"): entry.judged_at}):
+            with pytest.raises(InputError, match=r"the verdict on response \w+ changed since the sheet was written"):
+                check_targets(connection, answers, other)
 
 
 def test_a_sheet_of_other_metrics_or_scales_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,375 @@
+"""Reads what a person, or a program, has filled in on a sheet; nothing that is said is dropped in silence.
+
+Of an entry in Markdown each line has to be one that the sheet has, or quoted: an editor may have moved or wrapped the
+rest, and so it is named with its number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import orjson
+
+from keval.documents import strict_json
+from keval.errors import InputError
+from keval.labels.labels import SAYS, Said, Target
+from keval.labels.sheet import ASKS_SCORES, ASKS_VERDICTS
+
+_MARK = "<!-- keval"
+_ABOUT = re.compile(rf"^\s*{_MARK} (\{{.*\}}) -->\s*$")
+_BOX = re.compile(r"^\s*(?:[-*+]\s*)?\\?\[(?P<mark>[^\[\]\\]*)\\?\]\s*(?P<choice>[\w\\]+)")
+"""A box, also as it looks when an editor has saved it with another bullet, or with backslashes."""
+_BOLD = r"(?:\*\*|__)"
+_HEADINGS = "Question|Golden answer|Answer|Judge|Tools called"
+_OWN = re.compile(rf"^\s*{_BOLD}(?:(?:{_HEADINGS}){_BOLD}|.+{_BOLD}, from \S+ to \S+\s*$)")
+"""A line that says what stands below it, or what is asked."""
+
+
+def _field(name: str) -> re.Pattern[str]:
+    """Return a pattern of a line that fills a field in, such as `Score: 4` or `**score** : 4`."""
+    return re.compile(rf"^\s*[*_]*{name}[*_]*\s*:[*_]*(.*)$", re.IGNORECASE)
+
+
+_LABELER, _SCORE, _NOTE = _field("Labeler"), _field("Score"), _field("Note")
+_FIELDS = ("verdict", "score", "note", "labeler")
+"""What is filled in of a JSON line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a person filled in."""
+
+    said: tuple[Said, ...]
+    answers: dict[str, str]
+    """The hash of each answer that something was said of, by its response's id."""
+    judged: dict[Target, str]
+    """When each verdict that something was said of had been given, where the sheet says so."""
+    empty: int
+    """Entries of which nothing was said."""
+
+
+def read(path: Path, labeler: str | None) -> Filled:
+    """Return what was filled in; `labeler` is who did, unless the sheet says so.
+
+    Raises InputError that lists all mistakes with their lines.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")  # some editors mark a file that they save
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+    reader = _Reading(path, (labeler or "").strip())
+    reader.take(_rows(text) if path.suffix == ".jsonl" else _entries(text))
+    if reader.problems:
+        raise InputError(*reader.problems, f"{path}: nothing was written to the log")
+    if not reader.said and not reader.empty:
+        raise InputError(f"{path}: no entry of a sheet is in it; keval calibrate LOG -o NEW.md writes one")
+    return Filled(tuple(reader.said), reader.answers, reader.judged, reader.empty)
+
+
+@dataclass(slots=True)
+class _Entry:
+    """One entry as it stands in a sheet."""
+
+    line: int
+    about: dict[str, object] | None
+    """None: it does not say what it is about."""
+    ticked: Sequence[str] = ()
+    score: object = None
+    note: str | None = None
+    labeler: str = ""
+    problems: Sequence[tuple[int, str]] = ()
+    """What of it cannot be read, with its lines."""
+
+
+class _Reading:
+    """What has been read of a sheet so far."""
+
+    def __init__(self, path: Path, labeler: str) -> None:
+        self.path = path
+        self.labeler = labeler
+        self.said: list[Said] = []
+        self.answers: dict[str, str] = {}
+        self.judged: dict[Target, str] = {}
+        self.empty = 0
+        self.problems: list[str] = []
+        self._lines: dict[str, int] = {}
+        """Where each label stands, by its id."""
+
+    def take(self, entries: Iterable[_Entry]) -> None:
+        for entry in entries:
+            problem = self._problem(entry)
+            problems = entry.problems or ([] if problem is None else [(entry.line, problem)])
+            if problems:
+                self.problems += [f"{self.path}:{line}: {told}" for line, told in problems]
+            elif not entry.ticked and entry.score is None:
+                self.empty += 1
+            else:
+                self._add(entry)
+
+    def _problem(self, entry: _Entry) -> str | None:
+        about = entry.about
+        if about is None or not _is_whole(about):
+            return "what says what it is about, its comment or the JSON of its line, is damaged; make a new sheet"
+        if len(entry.ticked) > 1:
+            return f"{len(entry.ticked)} boxes are ticked; tick one"
+        if entry.ticked and entry.ticked[0] not in SAYS:
+            return f"{entry.ticked[0]!r} is none of {', '.join(SAYS)}"
+        if entry.ticked and entry.score is not None:
+            return "a box is ticked, and a score is written; keep one of them"
+        if not entry.ticked and entry.score is None:
+            return (
+                "it has a note and nothing else; say something of the answer, or remove the note"
+                if entry.note
+                else None
+            )
+        return _problem_of_score(entry.score, about) or self._problem_of_labeler(entry)
+
+    def _problem_of_labeler(self, entry: _Entry) -> str | None:
+        if entry.labeler and self.labeler and entry.labeler != self.labeler:
+            return f"the sheet names {entry.labeler} as labeler, and --labeler says {self.labeler}; keep one of them"
+        if not entry.labeler and not self.labeler:
+            return "nobody is named as labeler; fill in the line `Labeler:`, or give --labeler"
+        return None
+
+    def _add(self, entry: _Entry) -> None:
+        about = entry.about or {}
+        drawn, passed, judged_at = (about.get(name) for name in ("draw", "passed", "judged_at"))
+        response_id, judge_id, metric = (str(about[name]) for name in ("response_id", "judge_id", "metric"))
+        said = Said(
+            (response_id, judge_id, metric),
+            entry.labeler or self.labeler,
+            entry.ticked[0] if entry.ticked else None,
+            score=None if entry.score is None else float(str(entry.score)),
+            note=entry.note,
+            draw=drawn if isinstance(drawn, dict) else None,
+            passed=passed if isinstance(passed, bool) else None,
+            answer_sha256=str(about["answer_sha256"]),
+        )
+        if (line := self._lines.setdefault(said.identity, entry.line)) != entry.line:
+            self.problems.append(
+                f"{self.path}:{entry.line}: {said.labeler} has said it in line {line}; keep one of both"
+            )
+        self.said += said.for_all(_also(about))
+        self.answers[response_id] = str(about["answer_sha256"])
+        if isinstance(judged_at, str):
+            self.judged[said.target] = judged_at
+
+
+def _is_whole(about: Mapping[str, object]) -> bool:
+    """Return whether what an entry is about is as it was written, as far as that can be seen."""
+    names = ("response_id", "judge_id", "metric", "answer_sha256")
+    draw = about.get("draw")
+    is_drawn = (
+        isinstance(draw, dict) and draw.get("method") in ("random", "by_verdict") and type(draw.get("seed")) is int
+    )
+    are_ids = all(isinstance(each, str) for each in (*map(about.get, names), *_also(about)))
+    return are_ids and (draw is None or is_drawn)
+
+
+def _also(about: Mapping[str, object]) -> Sequence[str]:
+    """Return the other judges that a score is of."""
+    found = about.get("also")
+    return found if isinstance(found, list) else ()
+
+
+def _problem_of_score(score: object, about: Mapping[str, object]) -> str | None:
+    if score is None:
+        return None
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        return f"score: {score!r} is not a number"
+    low, high = about.get("min"), about.get("max")
+    if isinstance(low, int | float) and isinstance(high, int | float) and not low <= score <= high:
+        return f"score: {score:.12g} is not from {low:.12g} to {high:.12g}"
+    return None
+
+
+def _rows(text: str) -> Iterator[_Entry]:
+    """Yield the entries of a sheet for programs."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = strict_json.parse(line.encode())
+        except strict_json.NotStrictError:
+            row = None
+        if not isinstance(row, dict):
+            yield _Entry(number, None)
+            continue
+        verdict, note, labeler = (row.get(name) for name in ("verdict", "note", "labeler"))
+        yield _Entry(
+            number,
+            row,
+            [] if verdict is None else [str(verdict)],
+            row.get("score"),
+            note if isinstance(note, str) and note.strip() else None,
+            labeler.strip() if isinstance(labeler, str) else "",
+            [(number, told) for told in _problems_of_row(row)],
+        )
+
+
+def _problems_of_row(row: Mapping[str, object]) -> Iterator[str]:
+    for name in ("note", "labeler"):
+        if not isinstance(row.get(name), str | None):
+            yield f"{name}: {row[name]!r} is not a text"
+    for name in row:
+        if name not in _FIELDS and name.strip().lower() in _FIELDS:
+            yield f"{name!r} is not read; write {name.strip().lower()!r}"
+
+
+def _entries(text: str) -> Iterator[_Entry]:
+    """Yield the entries of a sheet for people, or of several one after the other."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    titles = [number for number, line in enumerate(lines) if number and line.strip() in (ASKS_SCORES, ASKS_VERDICTS)]
+    for start, end in pairwise([0, *titles, len(lines)]):
+        yield from _of_one(start, lines[start:end])
+
+
+def _of_one(before: int, lines: Sequence[str]) -> Iterator[_Entry]:
+    """Yield the entries of one sheet; `before` counts the lines above it."""
+    starts = [number for number in range(len(lines)) if _is_start(lines, number)]
+    head = lines[: starts[0]] if starts else lines
+    named = [found[1].strip(" \t*_") for line in head if (found := _LABELER.match(line)) is not None]
+    if any(_MARK in line for line in head):
+        yield _Entry(before + 1, None, problems=list(_without_heading(before + 1, head)))
+    for start, end in pairwise([*starts, len(lines)]):
+        yield _entry(before + start + 1, lines[start:end], next(filter(None, named), ""))
+
+
+def _is_start(lines: Sequence[str], number: int) -> bool:
+    """Return whether an entry begins with a line; a heading within a note is none of the sheet's."""
+    if not lines[number].startswith("## "):
+        return False
+    following = next((line for line in lines[number + 1 :] if line.strip()), "")
+    return lines[number].removeprefix("## ").strip().isdecimal() or following.lstrip().startswith(_MARK)
+
+
+def _without_heading(line: int, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines that say what an entry is about which has no heading, with what is wrong."""
+    for number, text in enumerate(lines, start=line):
+        if _MARK in text:
+            yield number, "the heading of this entry is gone; write `## 1` above it"
+
+
+def _entry(line: int, lines: Sequence[str], labeler: str) -> _Entry:
+    """Return the entry of these lines, the first of which is its heading."""
+    notes = ((place, found[1]) for place, text in enumerate(lines) if (found := _NOTE.match(text)) is not None)
+    noted, beginning = next(notes, (len(lines), ""))
+    filled = _Form()
+    for place in range(1, noted):
+        filled.take(line + place, lines[place], lines[place - 1])
+    rest = list(enumerate(lines[noted + 1 :], start=line + noted + 1))
+    problems = [
+        *filled.problems,
+        *((number, told) for number, text in rest for told in _problem_in_note(text, is_empty=filled.is_empty)),
+    ]
+    if filled.about is not None and filled.is_empty and not problems:
+        problems += [(line, told) for told in filled.lost()]
+    return _Entry(
+        line,
+        filled.about,
+        filled.ticked,
+        _number(filled.scores[0][1]) if filled.scores else None,
+        note="\n".join([beginning, *(text for _, text in rest)]).strip() or None,
+        labeler=labeler,
+        problems=problems,
+    )
+
+
+@dataclass(slots=True)
+class _Form:
+    """What the lines of one entry say above its note."""
+
+    about: dict[str, object] | None = None
+    ticked: list[str] = field(default_factory=list)
+    scores: list[tuple[int, str]] = field(default_factory=list)
+    """With their lines."""
+    boxes: int = 0
+    fields: int = 0
+    """Lines for a score, filled in or not."""
+    problems: list[tuple[int, str]] = field(default_factory=list)
+
+    def take(self, number: int, text: str, above: str) -> None:
+        """Take the next line, which stands below another one."""
+        if not text.strip() or _is_quoted(text):
+            return
+        if _is_quoted(above):
+            told = "stands right below a quote; begin it with `>` if it belongs to it, else put an empty line above"
+            self.problems.append((number, f"{text.strip()!r} {told}"))
+        elif self.about is None and "<!--" in text:
+            self.about = _parsed(text)
+        elif _MARK in text:
+            self.problems += _without_heading(number, [text])
+        elif (box := _BOX.match(text)) is not None:
+            self._take_box(number, box["mark"].strip(), box["choice"].replace("\\", ""))
+        elif (score := _SCORE.match(text)) is not None:
+            self._take_score(number, score[1].strip(" \t*_"))
+        elif not _OWN.match(text):
+            told = (
+                f"{text.strip()!r} cannot be read; write `Score: 4`, tick a box as in `- [x]`, or move it below `Note:`"
+            )
+            self.problems.append((number, told))
+
+    def _take_box(self, number: int, mark: str, choice: str) -> None:
+        self.boxes += 1
+        if mark in ("x", "X"):
+            self.ticked.append(choice)
+        elif mark:
+            self.problems.append((number, f"[{mark}] is neither empty nor an x"))
+
+    def _take_score(self, number: int, said: str) -> None:
+        self.fields += 1
+        if said and self.scores:
+            self.problems.append((number, "another score is written above; keep one"))
+        elif said:
+            self.scores.append((number, said))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is ticked, and no score is written."""
+        return not self.ticked and not self.scores
+
+    def lost(self) -> Iterator[str]:
+        """Yield what is wrong with an entry that seems to be empty: it may have been filled in in another way."""
+        if "passed" not in (self.about or {}):
+            if not self.fields:
+                yield "its line `Score:` is gone, or cannot be read"
+        elif self.boxes < len(SAYS) - 1:
+            yield f"only {self.boxes} of its {len(SAYS) - 1} boxes can be read; tick one as in `- [x] judge_bug`"
+
+
+def _is_quoted(text: str) -> bool:
+    return text.lstrip().startswith(">")
+
+
+def _problem_in_note(text: str, *, is_empty: bool) -> Iterator[str]:
+    """Yield what is wrong with a line of a note: what may be meant for the entry, or is of another one."""
+    box, score = _BOX.match(text), _SCORE.match(text)
+    is_said = bool(box and box["mark"].strip()) or bool(score and score[1].strip(" \t*_"))
+    if is_empty and is_said:
+        yield f"{text.strip()!r} stands in the note; move it above `Note:`"
+    elif _LABELER.match(text) is not None:
+        yield f"{text.strip()!r} stands in the note; each sheet names its labeler above its first entry"
+    elif _MARK in text:
+        yield from (told for _, told in _without_heading(0, [text]))
+
+
+def _number(written: str) -> float | str:
+    """Return a number that somebody wrote; what is none is returned as it is, to be named."""
+    try:
+        return written if "_" in written else float(written)  # Python takes 0_4 for 4
+    except ValueError:
+        return written
+
+
+def _parsed(comment: str) -> dict[str, object] | None:
+    """Return what a comment says that its entry is about; None if it is damaged."""
+    found = _ABOUT.match(comment)
+    try:
+        about = None if found is None else orjson.loads(found[1])
+    except orjson.JSONDecodeError:
+        return None
+    return about if isinstance(about, dict) else None
