@@ -133,9 +133,9 @@ def _write(log: Path, output: Path, wanted: Wanted, labeler: str | None, *, skip
             raise UsageError(f"{log}: nothing is left to be labelled; -n draws more{passes}{others}")
         written = sheet.markdown(entries, labeler).encode() if output.suffix == ".md" else sheet.jsonl(entries, labeler)
         temporary.write_bytes(written)
-    what = "scores to be given" if wanted.scores else "verdicts"
+    what = f"{counted(len(entries), 'score')} to give" if wanted.scores else counted(len(entries), "verdict")
     again = shlex.join(["keval", "calibrate", str(log), "--read", str(output), *_options(wanted)])
-    warn(f"{len(entries)} {what} are in {output}; fill it in, then: {again}")
+    warn(f"{output} has {what}; fill it in, then: {again}")
 
 
 def _options(wanted: Wanted) -> Iterator[str]:

@@ -96,8 +96,8 @@ class Entry:
     """What the metric asks, as its judge says it; None where the judge does not, or nobody is to score."""
     is_continuous: bool = False
     """Whether the metric's scores may lie between whole numbers, as its judge says it."""
-    judged_at: str | None = None
-    """When the verdict was given; None where nobody is asked about one."""
+    judgment: str | None = None
+    """The id and the time of the newest judgment behind the verdict; None where nobody is asked about one."""
     also: tuple[str, ...] = ()
     """The other judges with a metric of this name and scale: a person's score is for all of them."""
 
@@ -218,6 +218,6 @@ def _entry(row: JsonObject, log: Path, drawn: JsonObject, metric: JsonObject) ->
         draw=drawn,
         asks=metric.get("description"),
         is_continuous=metric.get("type") == "continuous",
-        judged_at=row.get("judged_at"),
+        judgment=row.get("judgment"),
         also=row.get("also", ()),
     )

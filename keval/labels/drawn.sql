@@ -11,7 +11,7 @@ drawn as (
 )
 select
     d.response_id, d.sample_id, d.judge, d.judge_id, d.metric, d.score, d.min, d.max, d.pass_from, d.passed,
-    any_value(c.reasoning) as reasoning, any_value(j.time) as judged_at, d.line_offset, n.line_offset as record_offset, d.draw
+    any_value(c.reasoning) as reasoning, any_value(j.id || ' ' || j.time) as judgment, d.line_offset, n.line_offset as record_offset, d.draw
 from drawn as d
 left join scores as c using (response_id, judge_id, metric)
 left join facts as j on j.position = d.judged_at

@@ -47,7 +47,7 @@ class Filled:
     answers: dict[str, str]
     """The hash of each answer that something was said of, by its response's id."""
     judged: dict[Target, str]
-    """When each verdict that something was said of had been given, where the sheet says so."""
+    """The newest judgment behind each verdict that something was said of, where the sheet tells it."""
     empty: int
     """Entries of which nothing was said."""
 
@@ -137,7 +137,7 @@ class _Reading:
 
     def _add(self, entry: _Entry) -> None:
         about = entry.about or {}
-        drawn, passed, judged_at = (about.get(name) for name in ("draw", "passed", "judged_at"))
+        drawn, passed, judgment = (about.get(name) for name in ("draw", "passed", "judgment"))
         response_id, judge_id, metric = (str(about[name]) for name in ("response_id", "judge_id", "metric"))
         said = Said(
             (response_id, judge_id, metric),
@@ -155,8 +155,8 @@ class _Reading:
             )
         self.said += said.for_all(_also(about))
         self.answers[response_id] = str(about["answer_sha256"])
-        if isinstance(judged_at, str):
-            self.judged[said.target] = judged_at
+        if isinstance(judgment, str):
+            self.judged[said.target] = judgment
 
 
 def _is_whole(about: Mapping[str, object]) -> bool:

@@ -145,14 +145,14 @@ def known_labels(connection: DuckDBPyConnection, log: Path) -> Known:
 def check_targets(connection: DuckDBPyConnection, answers: Mapping[str, str], judged: Mapping[Target, str]) -> None:
     """Raise InputError for responses that a log does not hold, or not with the answer of this hash.
 
-    And for verdicts that were given at other times than these: by another golden answer, maybe.
+    And for verdicts by other judgments than these: by another golden answer, maybe.
     """
     found = rows(connection, load("labels", "answers", ids=_literals(answers)))
     there = {row["id"]: row["answer_sha256"] for row in found}
     gone = [each for each in answers if each not in there]
     other = [each for each in answers if each in there and there[each] != answers[each]]
-    times = rows(connection, load("labels", "judged_times", ids=_literals(answers)))
-    now = {_target(row): row["judged_at"] for row in times}
+    newest = rows(connection, load("labels", "newest_judgments", ids=_literals(answers)))
+    now = {_target(row): row["judgment"] for row in newest}
     anew = sorted({response_id for target in judged if now.get(target) != judged[target] for response_id in target[:1]})
     if gone or other or anew:
         raise InputError(

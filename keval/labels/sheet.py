@@ -76,7 +76,7 @@ def _about(entry: Entry) -> JsonObject:
         "min": entry.min,
         "max": entry.max,
         "draw": entry.draw,
-        **({} if entry.is_blind else {"passed": entry.passed, "judged_at": entry.judged_at}),
+        **({} if entry.is_blind else {"passed": entry.passed, "judgment": entry.judgment}),
         **({"also": entry.also} if entry.also else {}),
     }
 

@@ -194,9 +194,9 @@ def test_a_sheet_of_other_verdicts_is_refused(tmp_path: Path) -> None:
     with projections.connect([judged_log(tmp_path, 1, 1)], tools=False, asked=READ) as connection:
         (entry, *_) = draw(connection, tmp_path / "run.jsonl", Wanted())
         target, answers = (entry.response_id, entry.judge_id, entry.metric), {entry.response_id: entry.answer_sha256}
-        assert entry.judged_at is not None
-        check_targets(connection, answers, {target: entry.judged_at})
-        for other in ({target: "2020-01-01T00:00:00.000Z"}, {(*target[:2], "gone"): entry.judged_at}):
+        assert entry.judgment is not None
+        check_targets(connection, answers, {target: entry.judgment})
+        for other in ({target: "another one"}, {(*target[:2], "gone"): entry.judgment}):
             with pytest.raises(InputError, match=r"the verdict on response \w+ changed since the sheet was written"):
                 check_targets(connection, answers, other)
 

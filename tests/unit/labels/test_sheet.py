@@ -11,7 +11,7 @@ from keval.labels.draw import Entry
 ENTRY = Entry(
     response_id="r1", judge_id="j1", judge="rubric", metric="completeness", passed=False, score=2, min=1, max=5,
     pass_from=4, reasoning="It lacks a fact.", question="Why?", golden_answer="Because.", answer="No idea.",
-    tools=("search",), draw={"method": "by_verdict", "seed": 0}, judged_at="2026-01-01T00:00:00.000Z",
+    tools=("search",), draw={"method": "by_verdict", "seed": 0}, judgment="j 2026-01-01T00:00:00.000Z",
 )  # fmt: skip
 
 
@@ -28,10 +28,10 @@ def test_a_verdict_is_shown_with_all_that_it_is_judged_by() -> None:
 
 def test_a_sheet_knows_when_its_verdict_was_given() -> None:
     """A later verdict is another one. Of an answer that is scored the judge's does not matter, and is not told."""
-    blind = replace(ENTRY, draw={"method": "random", "seed": 1}, asks="Is all of it there?", judged_at=None)
+    blind = replace(ENTRY, draw={"method": "random", "seed": 1}, asks="Is all of it there?", judgment=None)
     verdict, score = (json.loads(sheet.jsonl([entry], None)) for entry in (ENTRY, blind))
-    assert (verdict["judged_at"], "judged_at" in score, score["asks"]) == (
-        "2026-01-01T00:00:00.000Z",
+    assert (verdict["judgment"], "judgment" in score, score["asks"]) == (
+        "j 2026-01-01T00:00:00.000Z",
         False,
         "Is all of it there?",
     )
