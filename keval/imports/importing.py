@@ -341,7 +341,8 @@ def import_answers(
             await _all(waiting)
 
         interrupt.run(main, warn)
-        for said in target.warnings(events.answers.mapping.judges, events.survey.conditions):
+        mapping = events.answers.mapping
+        for said in target.warnings(mapping.name, mapping.judges, events.survey.conditions):
             warn(said)
     return new, target.there_already
 

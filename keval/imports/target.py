@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from keval.config.import_mapping import ForeignJudge
+from keval.counted import first_of
 from keval.events import event, written
 from keval.execution.disk_map import DiskMap
 from keval.ids import JsonObject, digest
@@ -77,10 +78,22 @@ class ImportTarget:
         taken = event("retraction", digest("retraction", target, own), own, target=target, reason=REASON, author=None)
         return [written(taken)[1]]
 
-    def warnings(self, judges: Sequence[ForeignJudge], conditions: Collection[str]) -> Iterator[str]:
+    def warnings(self, name: str, judges: Sequence[ForeignJudge], conditions: Collection[str]) -> Iterator[str]:
         """Yield what is to be said of scores that do not count, or are not compared, once all is written."""
         yield from self._changes.warnings()
         yield from self._judges.warnings_of(judges, conditions)
+        yield from self._mixed(name, conditions)
+
+    def _mixed(self, name: str, conditions: Collection[str]) -> Iterator[str]:
+        """Yield that some conditions are of this file and of an earlier one whose place it does not take."""
+        earlier = (others for known, others in self._newest_runs if known == name and others != set(conditions))
+        mixed = sorted({condition for others in earlier for condition in others if condition in conditions})
+        if mixed:
+            yield (
+                f"answers of an earlier import of {name} count beside those of this file under {first_of(mixed)}, as "
+                "its other conditions are not the same; to compare versions, import each into a log of its own, and "
+                "keval compare both"
+            )
 
     def _is_replaced(self, run: JsonObject) -> bool:
         """Whether a later import took the place of this run: it takes that one's then, and is written once more."""
