@@ -69,7 +69,11 @@ async def connected(
     async with AsyncExitStack() as stack:
         if server["type"] == "stdio":
             parameters = StdioServerParameters(
-                command=server["command"], args=server["args"], env={**env, **server["env"]}
+                command=server["command"],
+                args=server["args"],
+                env={**env, **server["env"]},
+                # Bytes that are no UTF-8 would end the SDK's reading, and each call would wait for its task's end.
+                encoding_error_handler="replace",
             )
             transport = stdio_client(parameters, errlog=stderr)
         elif server["type"] == "sse":

@@ -14,6 +14,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 
 app = MCPServer("obeys")
+STDOUT = os.dup(1)
+"""What the client reads: the SDK puts something else in its place."""
 
 
 @app.tool()
@@ -34,6 +36,8 @@ async def search(query: str) -> str:
             os.kill(os.getpid(), signal.SIGSTOP)
         case "sleep":
             await anyio.sleep(float(text))
+        case "noise":
+            os.write(STDOUT, b"noise \xff\xfe\n")
         case "later":
             threading.Timer(0.1, os._exit, [0]).start()
     return str(os.getpid())

@@ -247,6 +247,16 @@ async def test_a_call_is_known_before_its_tool_answers(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+async def test_bytes_of_a_server_that_are_no_text_end_no_task(tmp_path: Path) -> None:
+    """A program that the server runs may write to its stdout in another encoding: its call is answered all the same."""
+    with ScriptedApi(*calls("noise"), text("Done.")) as api:
+        async with asyncio.timeout(60):
+            answer = await AGENT.answer(prompt(tmp_path, api.env, servers={"docs": local(tmp_path, "obeys.py")}))
+    turn, _ = answer.turns
+    assert (answer.text, turn.error) == ("Done.", False)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "odd",
     [

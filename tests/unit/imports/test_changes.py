@@ -77,7 +77,7 @@ def test_it_is_said_where_another_golden_answer_outdates_scores(tmp_path: Path) 
     imported(tmp_path, rows("a", [1, 1, 1, 1]))
     _, (said,) = imported(tmp_path, rows("b", [0, 1, 1, 1], answer="other"))
     assert said.startswith(
-        "4 samples (q0, q1, q2, and 1 more) of this file and of the log differ in the golden answer, which tool"
+        "4 samples (q0, q1, q2, q3) of this file and of the log differ in the golden answer, which tool"
     )
     assert means(tmp_path) == {"a": None, "b": 0.75}
 
