@@ -177,10 +177,10 @@ def _prices(paid: Sequence[JsonObject], row: JsonObject, given: UnitCosts) -> tu
         unknown = {"a response": given.response, "a judgment": given.judgment}
         return given, tuple(what for what, price in unknown.items() if price is None)
     own = [each for each in concerned if each["judge_id"] == row["judge_id"]]
-    others = [each for each in concerned if each["judge_id"] != row["judge_id"]]
-    # Another judge is asked for each response as often as it was until now.
+    others = [each for each in concerned if each["judge_id"] != row["judge_id"] and each["is_asked"]]
+    # Another judge of the config is asked for each response as often as it was until now.
     response = [_times(each["usd"], each["calls"] / asked[each["condition_id"]]) for each in others]
-    in_order = sorted(concerned, key=lambda each: (each["stage"], each["judge"] or ""))
+    in_order = sorted([*own, *others], key=lambda each: (each["stage"], each["judge"] or ""))
     unpriced = dict.fromkeys(_priced(each) for each in in_order if each["usd"] is None)
     return UnitCosts(known_sum(response), known_sum([each["usd"] for each in own]), given.sample), tuple(unpriced)
 

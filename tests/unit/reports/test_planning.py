@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import product
 from pathlib import Path
 from statistics import fmean, variance
 
@@ -14,7 +15,7 @@ from keval.ids import JsonObject
 from keval.reports.planning import Pilot, named, pilots, plan
 from keval.stats.next_spend import Design, UnitCosts
 from keval.stats.power import Aim, power, reach_of_variance, samples_needed
-from tests.builders import judgment_event, response_event, run_event, write_log
+from tests.builders import judge_entry, judgment_event, response_event, run_event, write_log
 from tests.unit.stats.test_condition_passes import COMPUTED
 
 Scores = dict[str, list[list[list[float]]]]
@@ -183,6 +184,23 @@ def test_a_given_price_takes_the_place_of_what_the_log_paid(tmp_path: Path) -> N
     assert priced(UnitCosts(None, None)) == (paid, None, ("a judgment by rubric",))
     assert priced(UnitCosts(None, 0)) == (paid, 0, ())
     assert priced(UnitCosts(0.03, 0.01)) == (0.03, 0.01, ())
+
+
+def test_a_judge_that_no_run_asks_is_not_paid_for(tmp_path: Path) -> None:
+    """It was added to the log by `keval judge -j`: more samples are judged by the config's judges alone."""
+    added = judge_entry(name="brief", judge_id="c" * 16)
+    events: list[JsonObject] = [run_event(samples=6, repetitions=1)]
+    judged_later: list[JsonObject] = [run_event(()) | {"conditions": None, "command": "judge", "judges": [added]}]
+    for number, condition in product(range(6), ("baseline", "with_docs")):
+        answer = response_event(f"q{number}", condition)
+        events += [answer, judgment_event(answer, 1 + number % 3)]
+        by_brief: JsonObject = {"judge": {"name": "brief", "type": "rubric", "model": None}, "cost_usd": None}
+        judged_later.append(judgment_event(answer, 1 + number % 4, judge_id="c" * 16, **by_brief))
+    path = write_log(tmp_path / "run.jsonl", [*events, *judged_later])
+    with projections.connect([path], texts=False, tools=False) as connection:
+        of_config, of_added = pilots(connection, UnitCosts(None, None))
+    assert (of_config.prices.response, of_config.prices.judgment, of_config.unpriced) == (0.5, 1.0, ())
+    assert (of_added.judge, of_added.prices.response, of_added.unpriced) == ("brief", 1.5, ("a judgment by brief",))
 
 
 @pytest.mark.slow
