@@ -10,7 +10,12 @@ from typing import Any, Self
 import orjson
 
 from keval.agents import AgentError, Answer, Turn
+from keval.counted import first_of
+from keval.secrets.excerpts import beginning_of
 from keval.usage import Usage, known_cost_usd, known_usage
+
+HEAD = 200
+"""So much of an output that cannot be read is shown."""
 
 JsonPath = tuple[str | int, ...]
 """The keys and positions that lead to a value inside a JSON document."""
@@ -66,7 +71,9 @@ class JsonOutput:
         try:
             return cls(orjson.loads(text), where)
         except orjson.JSONDecodeError as error:
-            raise AgentError("agent_error", f"{where} is not JSON: {error}") from error
+            shown = text if isinstance(text, str) else text.decode(errors="replace")
+            begins = f"it begins: {beginning_of(shown.strip(), HEAD)}" if shown.strip() else "it is empty"
+            raise AgentError("agent_error", f"{where} is not JSON: {error}; {begins}") from error
 
     def answer(self, answer_path: str, usage_path: str | None, cost_path: str | None) -> Answer:
         """Return the answer with its tokens and cost. Raises AgentError when there is none."""
@@ -77,10 +84,17 @@ class JsonOutput:
         try:
             value = look_up(self.document, json_path(path))
         except LookupError as error:
-            raise AgentError("agent_error", f"{self.where} has nothing at {path}") from error
+            raise AgentError("agent_error", f"{self.where} has nothing at {path}; it is {self._form}") from error
         if not isinstance(value, str):
             raise AgentError("agent_error", f"{self.where} has {_kind(value)} at {path}, not a text")
         return value
+
+    @property
+    def _form(self) -> str:
+        """What the whole document is, in words."""
+        if isinstance(self.document, Mapping) and self.document:
+            return f"an object with {beginning_of(first_of([*map(repr, self.document)]), HEAD)}"
+        return "a text" if isinstance(self.document, str) else _kind(self.document)
 
     def usage(self, path: str | None) -> Usage | None:
         """Return the tokens at a path, None where there is no object."""

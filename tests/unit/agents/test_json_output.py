@@ -28,3 +28,21 @@ def test_an_error_says_where_it_was_looked_for() -> None:
         JsonOutput.read("<p>", "the reply")
     with pytest.raises(AgentError, match=r"the reply has a list at \$.a, not a text"):
         JsonOutput.read('{"a": []}', "the reply").text("$.a")
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("thinking ...\n{}", r"stdout is not JSON: .*; it begins: thinking \.\.\.\n\{\}"),
+        (" \n", "stdout is not JSON: .*; it is empty"),
+        (b"\xff" + b"x" * 999, "it begins: \ufffdx{199}…$"),
+        ('{"text": "x", "b": 1}', r"stdout has nothing at \$\.a; it is an object with 'text', 'b'"),
+        ("{}", "it is an object$"),
+        ('"x"', "it is a text$"),
+        ("[1]", "it is a list$"),
+    ],
+)
+def test_an_error_shows_what_was_there_instead(output: str | bytes, said: str) -> None:
+    """A program that prints something else beside its JSON is the most common mistake."""
+    with pytest.raises(AgentError, match=said):
+        JsonOutput.read(output, "stdout").text("$.a")
