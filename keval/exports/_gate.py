@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from xml.etree import ElementTree as ET
 
 import orjson
 
+from keval.exports._junit import JunitCase, Outcome, testsuite
 from keval.exports.markdown import escaped
-from keval.printable import printable, printable_json
+from keval.printable import printable_json
 from keval.readable import NOTHING, dollars, number
-from keval.reports.gate import VERDICTS, Finding, GateResult
+from keval.reports.gate import VERDICTS, Finding, GateResult, Verdict
 from keval.reports.gate_rules import Unit
 from keval.reports.model import BANNER
 from keval.stats.intervals import LEVEL
@@ -55,28 +55,12 @@ def json(outcome: GateResult) -> Iterator[str]:
 
 def junit(outcome: GateResult) -> Iterator[str]:
     """Yield JUnit XML: a rule that is not met is a failure, one of which nobody can tell is an error."""
-    counts = {
-        "tests": len(outcome.findings),
-        "failures": outcome.count("not met"),
-        "errors": outcome.count("cannot tell"),
-    }
-    suite = ET.Element("testsuite", {"name": "keval gate"} | {name: str(count) for name, count in counts.items()})
-    if outcome.mock:
-        properties = ET.SubElement(suite, "properties")
-        ET.SubElement(properties, "property", name="mock", value=BANNER)
-    for each in outcome.findings:
-        case = ET.SubElement(suite, "testcase", classname=printable(each.about), name=printable(each.rule))
-        said = printable(f"{_found(each)}; {each.why}")
-        if each.verdict == "met":
-            ET.SubElement(case, "system-out").text = said
-        else:
-            kind = "failure" if each.verdict == "not met" else "error"
-            ET.SubElement(case, kind, message=said, type=each.verdict)
-    if outcome.warnings:
-        ET.SubElement(suite, "system-err").text = "\n".join(map(printable, outcome.warnings))
-    ET.indent(suite)
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield ET.tostring(suite, encoding="unicode")
+    outcomes: Mapping[Verdict, Outcome] = {"met": "passed", "not met": "failure", "cannot tell": "error"}
+    cases = [
+        JunitCase(each.about, each.rule, outcomes[each.verdict], f"{_found(each)}; {each.why}", each.verdict)
+        for each in outcome.findings
+    ]
+    yield testsuite("keval gate", cases, BANNER if outcome.mock else None, outcome.warnings).removesuffix("\n")
 
 
 SHORT_S = 0.1

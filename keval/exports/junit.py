@@ -1,0 +1,63 @@
+"""JUnit XML for the test pages of a CI: a case per comparison, and one per condition for what was not measured.
+
+A report has no rules: a condition that is lower than its baseline fails, and where nobody can tell nothing is claimed.
+What must hold says `keval gate -f junit`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from keval.counted import counted
+from keval.exports import Export
+from keval.exports._junit import JunitCase, testsuite
+from keval.metric_names import full_name
+from keval.readable import interval, number
+from keval.reports.conclusions import Difference, MetricTable
+from keval.reports.model import ConditionSummary, Report
+
+
+@dataclass(frozen=True, kw_only=True)
+class Junit(Export):
+    """Writes comparisons as test cases: one that is lower than its baseline is a failure."""
+
+    def render(self, report: Report) -> bytes:
+        """Return the report as JUnit XML."""
+        about = " ".join(filter(None, ["keval report", report.header.name, "(mock)" if report.mock else ""]))
+        cases = [
+            *(_compared(table, found) for table in report.metrics for found in table.differences),
+            *map(_answered, report.conditions),
+        ]
+        return testsuite(about, cases, report.banner, _warnings(report)).encode()
+
+    def is_own(self, head: bytes) -> bool:
+        """Return whether a file begins as a suite of keval's."""
+        return re.match(rb'<\?xml [^>]*>\n<testsuite name="keval report', head) is not None
+
+
+def _compared(table: MetricTable, found: Difference) -> JunitCase:
+    shown = " ".join(filter(None, [number(found.difference, "+"), interval(found.ci_lower, found.ci_upper, "+")]))
+    said = f"{shown}, {counted(found.n_paired, 'sample')}: {found.conclusion}"
+    why = found.qualification or found.reasons.get("conclusion")
+    is_told = found.qualification is None and found.conclusion not in ("cannot tell", "borderline")
+    return JunitCase(
+        full_name(table.judge, table.metric),
+        f"{found.condition} against {found.baseline}",
+        "skipped" if not is_told else "failure" if found.conclusion == "lower" else "passed",
+        f"{said} ({why})" if why else said,
+        found.conclusion,
+    )
+
+
+def _answered(condition: ConditionSummary) -> JunitCase:
+    """Say of how many tasks there are answers; any that failed or is missing is in a number, or leaves it uncertain."""
+    missing = {**condition.failed, **({"not done": condition.not_done} if condition.not_done else {})}
+    said = [counted(condition.completed, "answer"), *(f"{kind}: {times:,}" for kind, times in missing.items())]
+    return JunitCase("answers", condition.name, "error" if missing else "passed", ", ".join(said), "failed")
+
+
+def _warnings(report: Report) -> Iterator[str]:
+    for warning in (*report.warnings_first, *report.warnings):
+        yield warning.text
