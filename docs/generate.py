@@ -26,6 +26,7 @@ from benchmarks import growth_chart
 from benchmarks.benchmark import described, newest
 from keval import cli, failure_kinds, plugins, projections, schema
 from keval.errors import EXIT_CODES
+from keval.formats import parquet
 from keval.judges import rubric
 from keval.models import prices
 from keval.stats.paired_statistics import PAIRED
@@ -325,13 +326,6 @@ def _name(ref: str) -> str:
     return re.split("[/:]", ref)[-1]
 
 
-ASKED_VIEWS = (
-    "runs", "responses", "judgments", "failures", "scores", "tool_calls", "sample_scores", "condition_scores", "costs",
-    "missing", "labels", "orphaned_processes",
-)  # fmt: skip
-"""The views that `keval sql --help` names and that people's queries rely on; the others are steps between."""
-
-
 def views(names: Collection[str]) -> str:
     """Return what one row of each view is, and its columns."""
     with tempfile.TemporaryDirectory() as folder:
@@ -347,7 +341,7 @@ def views(names: Collection[str]) -> str:
 
 def steps_between() -> list[str]:
     """Return the names of the other views, in the order in which they are made."""
-    return [name for name in projections.VIEWS if name not in ASKED_VIEWS]
+    return [name for name in projections.VIEWS if name not in parquet.VIEWS]
 
 
 def _column(row: tuple[Any, ...]) -> tuple[str, str]:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 VIEWS = (
     "runs", "samples", "responses", "judgments", "failures", "scores", "tool_calls", "sample_scores",
-    "paired_samples", "condition_scores", "comparisons", "costs", "missing", "labels",
+    "paired_samples", "condition_scores", "comparisons", "costs", "missing", "labels", "orphaned_processes",
 )  # fmt: skip
-"""The views that say what a log holds, and are no step to another one."""
+"""The views that say what a log holds, on which queries may rely; the others are steps to one of these."""
 
 RUN = "run_id"
 """The column by which a dataset is divided."""
