@@ -285,6 +285,7 @@ def _flattened(part: Schema, prefix: str) -> Iterator[tuple[str, Schema, bool]]:
             ("", field),
             ("[]", field.get("items", {})),
             (".NAME", field.get("additionalProperties")),
+            *(("", branch) for branch in field.get("oneOf", ())),
         ):
             if isinstance(inner, dict) and "properties" in inner:
                 yield from _flattened(inner, f"{prefix}{name}{suffix}.")
@@ -296,11 +297,14 @@ def _kind(field: Schema) -> str:
         return _link(field["$ref"])
     if "const" in field:
         return f"`{json.dumps(field['const'])}`"
+    if "oneOf" in field:
+        return " or ".join(map(_kind, field["oneOf"]))
     if "enum" in field:
-        return ", ".join(f"`{value}`" for value in field["enum"])
-    written = field.get("type", "anything")
-    kinds = [written] if isinstance(written, str) else written
-    text = " or ".join(_named(kind, field) for kind in kinds)
+        text = ", ".join(f"`{value}`" for value in field["enum"])
+    else:
+        written = field.get("type", "anything")
+        kinds = [written] if isinstance(written, str) else written
+        text = " or ".join(_named(kind, field) for kind in kinds)
     return text + (f", default `{json.dumps(field['default'])}`" if "default" in field else "")
 
 

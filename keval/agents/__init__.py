@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from keval.models.messages_api import Asking
 
 Status = Literal["answered", "empty", "refused", "limit"]
-"""How the agent ended by its own account: it answered, said nothing, declined, or met its turn limit."""
+"""How the agent ended by its own account: it answered, said nothing, declined, or met a limit of turns or tokens."""
 
 
 @dataclass(frozen=True, slots=True)

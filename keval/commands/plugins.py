@@ -31,7 +31,11 @@ class _Kind(click.Choice[str]):
 @click.argument("kind", metavar="[KIND]", required=False, type=_Kind(KINDS))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per plug-in.")
 def command(kind: str | None, as_json: bool) -> None:
-    """List what can be named in a config or on the command line, with the options of each."""
+    """List what can be named in a config or on the command line, with the options of each.
+
+    KIND is agent, judge, dataset, export (what `keval report -f` takes), format (`keval export -f`), origin
+    (`keval import --from`) or rubric; without one, all are listed.
+    """
     broken: list[str] = []
     for each in [kind] if kind else KINDS:
         for described in _rubrics() if each == "rubric" else _plugins(each, broken):

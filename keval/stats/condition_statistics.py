@@ -53,8 +53,8 @@ AGGREGATE = table((
     ),
     Statistic(
         name="empty", levels=BOTH, kind="total", unit="responses", label="empty answers", required=False,
-        description="Number of answers that are empty; they are scored as any other.",
-        formula="answers of status `empty`: a judge that reads the text scores them as the minimum",
+        description="Number of answers that are empty; no model is asked about them, and they score the minimum.",
+        formula="answers of status `empty`: a judge that asks a model scores them as the minimum",
     ),
     Statistic(
         name="refused", levels=BOTH, kind="total", unit="responses", label="refused answers", required=False,
