@@ -280,6 +280,19 @@ def _most_relevant(name: str, instance: object) -> str:
     return f"{told.path}: {told.message}"
 
 
+def _meant(error: ValidationError) -> list[ValidationError]:
+    """Return the errors by the one of several forms that a value has; none if it could be several, or no form fits."""
+    of_form: dict[str | int, list[ValidationError]] = {}
+    for each in error.context or ():
+        of_form.setdefault(each.relative_schema_path[0], []).append(each)
+    likely = [
+        found
+        for found in of_form.values()
+        if not any(each.validator in ("type", "const") and not each.path for each in found)
+    ]
+    return likely[0] if len(likely) == 1 else []
+
+
 def _explained(error: ValidationError) -> list[Problem]:
     """Return what one error of jsonschema means: one problem for each key that is missing or unknown."""
     keys = tuple(error.absolute_path)
@@ -287,6 +300,8 @@ def _explained(error: ValidationError) -> list[Problem]:
     schema: Any = error.schema
     if error.validator == "required":
         return [_problem(keys, f"{key!r} is missing") for key in schema["required"] if key not in instance]
+    if error.validator == "oneOf" and (meant := _meant(error)):
+        return [problem for each in meant for problem in _explained(each)]
     if error.validator == "additionalProperties":
         known = schema["properties"]
         unknown = [key for key in instance if key not in known]

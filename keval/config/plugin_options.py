@@ -17,7 +17,7 @@ from keval.errors import PluginError
 from keval.secrets.variables import variables
 
 if typing.TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from keval.documents.yaml_document import Keys
     from keval.ids import JsonObject
@@ -45,12 +45,13 @@ PLAIN: dict[type, str] = {
 
 
 def read(
-    plugin_class: type, written: Mapping[str, Any], folder: Path | None = None
+    plugin_class: type, written: Mapping[str, Any], folder: Path | None = None, beside: Sequence[str] = ()
 ) -> tuple[dict[str, Any], list[Mistake]]:
     """Return options as the plug-in's fields take them, and everything that is wrong with them.
 
     Lists become tuples where the field is one, integers become floats, and paths are taken from
-    `folder` when one is given. Raises PluginError for a field of a kind that no config can fill.
+    `folder` when one is given. `beside` are keys that stand beside options, which may be meant by a misspelt one.
+    Raises PluginError for a field of a kind that no config can fill.
     """
     known = {option.name: option for option in plugins.options(plugin_class)}
     hints = _hints(plugin_class)
@@ -60,7 +61,7 @@ def read(
     values = {}
     for name, value in written.items():
         if name not in known:
-            mistakes.append(((name,), _unknown(name, [*known])))
+            mistakes.append(((name,), _unknown(name, [*known, *beside])))
             continue
         try:
             values[name] = _fit(hints[name], value, (name,), folder)

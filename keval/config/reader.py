@@ -301,9 +301,9 @@ class _Draft:
         except UsageError as error:
             self.problem((*keys, "type"), str(error))
             return None
-        options = _without(section, AGENT_KEYS if kind == "agent" else JUDGE_KEYS)
-        resolved = plugin_options.resolved(plugin_class, options, self.secrets)
-        values, mistakes = plugin_options.read(plugin_class, resolved, self.folder)
+        beside = AGENT_KEYS if kind == "agent" else JUDGE_KEYS
+        resolved = plugin_options.resolved(plugin_class, _without(section, beside), self.secrets)
+        values, mistakes = plugin_options.read(plugin_class, resolved, self.folder, beside)
         for where, message in mistakes:
             self.problem((*keys, *where), message)
         if mistakes:
