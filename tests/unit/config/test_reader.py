@@ -223,7 +223,7 @@ def test_three_mistakes_are_three_lines(folder: Path) -> None:
         (
             "type: exact_match",
             "type: exact_match, only_fr: {a: 1}",
-            "unknown option 'only_fr'; did you mean 'only_for'?",
+            "16: $.judges[0].only_fr: unknown option 'only_fr'; did you mean 'only_for'?",
         ),
         ("type: exact_match", "type: exact_match, replicates: 0", "16: $.judges[0].replicates: 0 is less than 1"),
         ("type: exact_match", "type: rubric", "16: $.judges[0]: 'model' is missing"),
