@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keval.commands.caveats import warn_of_several
+from keval.commands.caveats import READ_FOR_SEVERAL, warn_of_several
 from keval.commands.messages import say, warn
 from keval.commands.newest import chosen
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, SKIP_INVALID, FiniteRange
@@ -118,16 +118,16 @@ def _pilots(
     logs: Sequence[Path], prices: UnitCosts, *, everything: bool, allow_mixed: bool, skip_invalid: bool
 ) -> tuple[list[Pilot], Mapping[PilotKey, PilotDifferences]]:
     from keval import projections
-    from keval.reports import mixed_answers, planning
-    from keval.reports.planned_stops import pilot_differences
+    from keval.reports import mixed_answers, planned_stops, planning
 
     with collected(logs, warn, skip_invalid=skip_invalid) as files:
         check_not_empty(files)
-        with projections.connect(files, everything=everything, texts=False, tools=False) as connection:
+        asked = {*planning.READ, *planned_stops.READ, *mixed_answers.READ, *READ_FOR_SEVERAL}
+        with projections.connect(files, everything=everything, texts=False, tools=False, asked=asked) as connection:
             for sentence in mixed_answers.refuse_mixed(connection, allow=allow_mixed):
                 warn(sentence)
             warn_of_several(connection)
-            return list(planning.pilots(connection, prices)), pilot_differences(connection)
+            return list(planning.pilots(connection, prices)), planned_stops.pilot_differences(connection)
 
 
 def _stops(

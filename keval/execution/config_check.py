@@ -45,7 +45,7 @@ from keval.processes.servers import ServerInfo
 from keval.projections.sql_file import load
 from keval.reports.dataset_doubts import doubts
 from keval.reports.warnings import judge_is_agent
-from keval.stats.conclusions import ALPHA
+from keval.stats.conclusions import is_at_most_alpha
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ def _few_clusters(prepared: Prepared) -> Iterator[str]:
         return
     clusters = len({sample.get("cluster") for sample in prepared.samples})
     smallest = 2.0 ** (1 - clusters)
-    if smallest > ALPHA and len(prepared.samples) > clusters:
+    if not is_at_most_alpha(smallest) and len(prepared.samples) > clusters:
         yield (
             f"the samples belong to {counted(clusters, 'cluster')}: nobody will be able to tell a difference, whatever "
             f"the answers are (p of the exact test will be {smallest:.2g} or more); more questions help only if they "

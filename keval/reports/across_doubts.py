@@ -8,7 +8,7 @@ from shlex import quote
 
 from keval.errors import InputError
 from keval.reports.conclusions import SMALL_NUMBERS, MetricTable, ReportWarning, small_numbers
-from keval.reports.model import Header, HouseScore, JudgeInfo, LogSource, Report
+from keval.reports.model import AgentInfo, Header, HouseScore, JudgeInfo, LogSource, Report
 from keval.stats.declared import Declared
 
 FAVOURING = {"answered_after_failures"}
@@ -116,11 +116,10 @@ def differing(sides: Sequence[Side], samples: Sequence[str]) -> Iterator[ReportW
     yield from _conditions(sides)
 
 
-def _agent(agent: object) -> str:
+def _agent(agent: AgentInfo | None) -> str:
     if agent is None:
         return "unknown"
-    name, model = getattr(agent, "name", None), getattr(agent, "model", None)
-    return f"{name}, model {model}" if model else f"{name}"
+    return f"{agent.name}, model {agent.model}" if agent.model else agent.name
 
 
 def _conditions(sides: Sequence[Side]) -> Iterator[ReportWarning]:

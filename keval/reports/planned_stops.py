@@ -15,6 +15,9 @@ from keval.stats.stopping_rule import Compared, StoppingRule
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+READ = ("conditions", "judge_baselines", "metrics", "paired_samples")
+"""The tables and views that are asked."""
+
 MOST_SAMPLES = 20_000
 """Runs of more samples are not drawn."""
 

@@ -29,6 +29,20 @@ from keval.usage import known_sum
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+READ = (
+    "comparisons",
+    "computed_scores",
+    "condition_scores",
+    "conditions",
+    "cost_sums",
+    "current_judges",
+    "newest_config",
+    "paired_samples",
+    "repeated",
+    "score_facts",
+)
+"""The tables and views that are asked."""
+
 SURE = 0.8
 """How surely the samples of `samples_if_unlucky` are enough."""
 

@@ -16,7 +16,7 @@ from keval.counted import counted
 from keval.projections import NOISE
 from keval.readable import SMALLEST_P, share
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
-from keval.stats.conclusions import Conclusion, is_below_alpha
+from keval.stats.conclusions import Conclusion, is_at_most_alpha
 from keval.stats.intervals import FEWEST_SAMPLES
 from keval.stats.reasons import NOTHING_SCORED
 from keval.stats.stopped_run import DESCRIPTIVE
@@ -125,7 +125,7 @@ class _Compared:
         smallest = statistic(self.found, "p_smallest")
         least = (
             f", where {smallest:.2g} is the smallest it can give"
-            if smallest is not None and not is_below_alpha(smallest)
+            if smallest is not None and not is_at_most_alpha(smallest)
             else ""
         )
         return f"{before}the {name} test gives p {f'< {SMALLEST_P:g}' if p < SMALLEST_P else f'= {p:.2g}'}{least}"
@@ -226,7 +226,7 @@ def _notes(compared: Sequence[_Compared]) -> Iterator[str]:
 def _open(each: _Compared) -> str | None:
     """Return what a conclusion leaves open, for several metrics of which the same is to be said; None for nothing."""
     conclusion = each.found.conclusion
-    has_interval, is_small = each.found.ci_lower is not None, is_below_alpha(statistic(each.found, "p_equivalent"))
+    has_interval, is_small = each.found.ci_lower is not None, is_at_most_alpha(statistic(each.found, "p_equivalent"))
     if conclusion in {"higher", "lower"} and has_interval and not is_small:
         return None
     if conclusion == "no difference shown":
@@ -378,7 +378,7 @@ def _direction(each: _Compared) -> str:
     if found.ci_lower is None:
         amount = f"{each.points(found.difference)} on each of {found.n_paired} samples"
         return f"{than} on {each.metric}: {amount} {each.scale}{each.qualification}{each.test('; ')}."
-    if is_below_alpha(statistic(found, "p_equivalent")):
+    if is_at_most_alpha(statistic(found, "p_equivalent")):
         less = f"by less than the {each.margin} that you declared to matter"
         return f"{than} on {each.metric}, {less}: {each.effect}{each.qualification}."
     counts = f"better on {found.wins}, equal on {found.ties}, worse on {found.losses}"
@@ -403,7 +403,7 @@ def _within_margin(each: _Compared) -> str:
 
 
 def _borderline(each: _Compared) -> str:
-    but = "though" if is_below_alpha(statistic(each.found, "p")) else "but"
+    but = "though" if is_at_most_alpha(statistic(each.found, "p")) else "but"
     return f"Borderline on {each.metric}: {each.effect}{each.test(f', {but} ')}. Treat it as not shown."
 
 
@@ -423,7 +423,7 @@ def _cannot_tell(each: _Compared) -> str:
     if found.ci_lower is None and not found.difference:
         samples = counted(found.n_paired, "sample")
         return f"No sample differs {_between(each)} ({samples}); there is no interval to give."
-    if found.ci_lower is None and not is_below_alpha(statistic(found, "p")):
+    if found.ci_lower is None and not is_at_most_alpha(statistic(found, "p")):
         all_differ = f"all {found.n_paired} samples differ by {each.points(found.difference)}"
         clusters = statistic(found, "n_clusters")
         too_few = "which is too few" if clusters is None else f"and {counted(clusters, 'cluster')} are too few"
@@ -447,7 +447,7 @@ def _could(found: Difference) -> str:
     """Return what might come of that which was not measured."""
     # Of samples that all differ alike there is no interval, and the test alone decides.
     if found.ci_lower is None or found.ci_upper is None:
-        shows = is_below_alpha(statistic(found, "p"))
+        shows = is_at_most_alpha(statistic(found, "p"))
     else:
         shows = found.ci_lower > 0 or found.ci_upper < 0
     return f"and it could {'turn the result round' if shows else 'show a difference'}"

@@ -13,7 +13,7 @@ from keval.reports.judgments_left import judgments_left
 from keval.reports.model import ConditionSummary, Header, ServerUse
 from keval.reports.queries import Queries, by_condition
 from keval.reports.tool_use import ToolUse
-from keval.stats.conclusions import ALPHA
+from keval.stats.conclusions import is_at_most_alpha
 
 
 def incomplete(
@@ -103,7 +103,7 @@ def failure_rates(tables: Sequence[MetricTable]) -> Iterator[ReportWarning]:
     told = set()
     for found in (found for table in tables for found in table.differences):
         more, p = statistic(found, "failure_rate_difference"), statistic(found, "p_failure_rate")
-        if more and p is not None and p <= ALPHA and (found.condition, found.baseline) not in told:
+        if more and is_at_most_alpha(p) and (found.condition, found.baseline) not in told:
             told.add((found.condition, found.baseline))
             often = f"{'more' if more > 0 else 'less'} often"
             yield ReportWarning(

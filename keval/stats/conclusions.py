@@ -49,7 +49,7 @@ def _shown(body: JsonObject) -> tuple[Conclusion, str | None]:
     if body["n_paired"] < FEWEST_SAMPLES:
         return "cannot tell", TOO_FEW
     p = body.get("p")
-    is_tested = is_below_alpha(p)
+    is_tested = is_at_most_alpha(p)
     if lower is None or upper is None:
         # Every sample differs by the same amount, of which only the signs can be tested.
         direction: Conclusion = "higher" if difference > 0 else "lower"
@@ -57,7 +57,7 @@ def _shown(body: JsonObject) -> tuple[Conclusion, str | None]:
     excludes_0 = lower > 0 or upper < 0
     if excludes_0 and (is_tested or p is None):
         return ("higher" if lower > 0 else "lower"), None
-    if is_below_alpha(body.get("p_equivalent")):
+    if is_at_most_alpha(body.get("p_equivalent")):
         return "no difference within margin", None
     return ("borderline" if excludes_0 or is_tested else "no difference shown"), None
 
@@ -72,8 +72,8 @@ def _without_test(body: JsonObject) -> str:
     return f"{why}, and {of} are too few to rule out chance"
 
 
-def is_below_alpha(p: float | None) -> bool:
-    """Return whether a test is passed; a p that is not known passes none, one that is 0 passes."""
+def is_at_most_alpha(p: float | None) -> bool:
+    """Return whether a p is known, and as small as it takes to say something."""
     return p is not None and p <= ALPHA
 
 

@@ -24,13 +24,13 @@ def interval(mean: float | None, se: float | None, n: int, degrees: int | None =
     return t_interval(mean, se, n if degrees is None else degrees + 1)
 
 
-def t_interval(mean: float, se: float, n: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return the two-sided t interval of a mean of n independent values: mean ± t_(n-1) · se.
+def t_interval(mean: float, se: float, n: int) -> tuple[float, float]:
+    """Return the two-sided 95 % t interval of a mean of n independent values: mean ± t_(n-1) · se.
 
     It may reach beyond the scale of the values. Raises ValueError for n < 2 or an se that is not positive:
     one value says nothing of others, and values that do not differ say nothing of how far they could.
     """
     if n < 2 or se <= 0:  # noqa: PLR2004 - two values are the fewest that can differ
         raise ValueError(f"no interval from n = {n}, se = {se}")
-    reach = two_sided(level, n - 1) * se
+    reach = two_sided(LEVEL, n - 1) * se
     return mean - reach, mean + reach

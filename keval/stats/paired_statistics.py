@@ -98,7 +98,6 @@ PAIRED = table((
             formula="d̄ over the samples that are, or could be, a number under both (Manski 2003)",
             why_null=reasons.nothing_missing,
             null_when="all answers were measured, or no sample could be a number under both",
-            compute=lambda row, name=f"difference_{end}": row[name],  # type: ignore[misc]  # the default binds it
         )
         for end, own, other in (("lower", "minimum", "maximum"), ("upper", "maximum", "minimum"))
     ),

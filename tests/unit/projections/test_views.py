@@ -11,7 +11,17 @@ import pytest
 from keval.commands import caveats
 from keval.labels import labels
 from keval.projections.views import named_in, needed_for
-from keval.reports import across_logs, agreement, judge_diagnostics, mixed_answers, references, trials, verdicts
+from keval.reports import (
+    across_logs,
+    agreement,
+    judge_diagnostics,
+    mixed_answers,
+    planned_stops,
+    planning,
+    references,
+    trials,
+    verdicts,
+)
 from keval.stats import stopped_run
 from keval.transcripts.selection import Selection
 
@@ -36,6 +46,10 @@ ASKED: dict[str, tuple[str, Collection[str]]] = {
     "which agent answered": ("reports/mixed_answers.sql", mixed_answers.READ),
     "stopped runs": ("projections/stopping_rule.sql", stopped_run.READ),
     "finished samples": ("projections/finished_samples.sql", stopped_run.READ),
+    "what a plan takes": ("reports/pilot.sql", planning.READ),
+    "what a plan costs": ("reports/prices_paid.sql", planning.READ),
+    "whether a plan stops": ("reports/pilot_differences.sql", planned_stops.READ),
+    "what a config declares": ("projections/declared_comparison.sql", planning.READ),
     "warnings of a mock": ("reports/mocked.sql", caveats.READ_FOR_MOCK),
     "warnings of several evaluations": ("reports/evaluation_names.sql", caveats.READ_FOR_SEVERAL),
 }
