@@ -19,7 +19,7 @@ from keval.projections.line_text import functions_over
 from keval.projections.log_file import LogFile, VanishedError, as_log_file
 from keval.projections.script import views_sql
 from keval.projections.sql_file import load
-from keval.projections.views import ALL, DERIVED, NOISE, TEXTS, VIEWS, about, made, needed_for
+from keval.projections.views import ALL, DERIVED, MACROS, NOISE, TEXTS, VIEWS, about, made, needed_for
 
 if TYPE_CHECKING:
     import duckdb
@@ -187,7 +187,8 @@ def _make_session(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile]
     given = load("projections", "files", files="(select unnest(?) as number, unnest(?) as name)")
     names = [log.name for log in logs]
     connection.execute(made("TABLE", "session.files", given), [list(range(1, len(names) + 1)), names])
-    connection.execute(load("projections", "in_share"))
+    for macro in MACROS:
+        connection.execute(load("projections", macro))
 
 
 def _settings(logs: Sequence[LogFile], folder: Path) -> dict[str, str | bool | int | float | list[str]]:

@@ -3,8 +3,8 @@
 with sample as (
     select
         *,
-        (coalesce(total, 0) + (counting - valued) * min) / nullif(counting, 0) as lower,
-        (coalesce(total, 0) + (counting - valued) * max) / nullif(counting, 0) as upper
+        session.mean_if(total, counting, valued, min) as lower,
+        session.mean_if(total, counting, valued, max) as upper
     from series
     join metrics using (judge_id, metric)
     left join sample_means using (condition_id, agent_id, judge_id, metric)

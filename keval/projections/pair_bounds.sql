@@ -24,8 +24,8 @@ pair as (
 tried as (
     select
         p.condition_id, p.baseline_id, p.agent_id, p.judge_id, p.metric, s.sample_id, s.condition_id = p.condition_id as is_own,
-        (coalesce(s.total, 0) + (s.counting - s.valued) * p.min) / nullif(s.counting, 0) as lower,
-        (coalesce(s.total, 0) + (s.counting - s.valued) * p.max) / nullif(s.counting, 0) as upper
+        session.mean_if(s.total, s.counting, s.valued, p.min) as lower,
+        session.mean_if(s.total, s.counting, s.valued, p.max) as upper
     from pair as p
     join sample_means as s on s.agent_id = p.agent_id and s.judge_id = p.judge_id and s.metric = p.metric
         and s.condition_id in (p.condition_id, p.baseline_id)

@@ -30,8 +30,7 @@ select
     c.condition, p.condition_id, b.condition as baseline, p.baseline_id, p.agent_id, m.judge, p.judge_id, p.metric,
     p.sample_id,
     p.mean, p.baseline_mean,
-    -- As exact as what it is the difference of: to thirteen of its digits.
-    round(p.mean - p.baseline_mean, 12 - floor(log10(greatest(p.largest, 1e-290)))::int) + 0.0 as difference,
+    session.mean_difference(p.mean, p.baseline_mean, p.largest) as difference,
     case
         when abs(difference) <= $noise * p.largest then 'tie'
         when difference > 0 then 'win'

@@ -12,8 +12,8 @@ select
     coalesce(list_aggregate(s.kinds, 'histogram'), map()) as failed,
     s.empty, s.refused, s.cut_off, s.n_responses, s.n_judgments,
     s.mean, s.mean_complete_case,
-    (coalesce(s.total, 0) + (s.counting - s.valued) * m.min) / nullif(s.counting, 0) as mean_lower,
-    (coalesce(s.total, 0) + (s.counting - s.valued) * m.max) / nullif(s.counting, 0) as mean_upper,
+    session.mean_if(s.total, s.counting, s.valued, m.min) as mean_lower,
+    session.mean_if(s.total, s.counting, s.valued, m.max) as mean_upper,
     s.var_within_sample, sqrt(s.var_within_sample) as sd_within_sample,
     s.mock, s.kinds, s.largest, c.place as condition_place, m.place as metric_place,
     m.computed

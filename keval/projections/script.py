@@ -8,7 +8,7 @@ from pathlib import Path
 from keval.projections.loading import bound, lines_query
 from keval.projections.log_file import DECLARING, LogFile, as_log_file
 from keval.projections.sql_file import literal, load, verbatim
-from keval.projections.views import ALL, KINDS, VIEWS, apart_views, definition, made, schemas
+from keval.projections.views import ALL, KINDS, MACROS, VIEWS, apart_views, definition, made, schemas
 
 LINE = "(SELECT line FROM texts AS t WHERE t.position = f.position)"
 """The SQL that gives the line of a row `f` of facts."""
@@ -29,7 +29,8 @@ def views_sql(logs: Sequence[LogFile | Path], *, everything: bool = False, apart
 def _script(logs: Sequence[LogFile], *, everything: bool) -> Iterator[str]:
     names = ", ".join(f"({number}, {literal(log.name)})" for number, log in enumerate(logs, start=1))
     yield made("OR REPLACE VIEW", "files", load("projections", "files", files=f"(values {names})"))
-    yield f"CREATE SCHEMA IF NOT EXISTS session;\n{load('projections', 'in_share').rstrip()};\n"
+    yield "CREATE SCHEMA IF NOT EXISTS session;\n"
+    yield from (f"{load('projections', macro).rstrip()};\n" for macro in MACROS)
     lines = (
         lines_query(number, literal(verbatim(log.path)), log.where.longest) for number, log in enumerate(logs, start=1)
     )

@@ -151,6 +151,9 @@ ALL = (*dict.fromkeys((*DERIVED, *SUMMARIES, *VIEWS)),)
 TEXTS = {"samples", "responses", "judgments", "failures", "scores", "tool_calls", "labels"}
 """Those of them that read texts from the log, by a function of keval's own, which another DuckDB lacks."""
 
+MACROS = ("in_share", "mean_if", "mean_difference")
+"""The functions that queries call, of the schema `session`."""
+
 NOISE = 1e-11
 """Numbers that differ by no more than this share of the largest value they are made from do not differ.
 

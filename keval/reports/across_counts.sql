@@ -25,8 +25,8 @@ counted as (
         coalesce(sum(not_applicable) filter (is_shared), 0)::bigint as not_applicable,
         coalesce(sum(not_done) filter (not is_shared), 0)::bigint as not_done_elsewhere,
         list_aggregate(flatten(list(kinds) filter (is_shared)), 'histogram') as failed,
-        fsum((coalesce(total, 0) + (counting - valued) * min) / counting) filter (is_shared and counting > 0) as total_lower,
-        fsum((coalesce(total, 0) + (counting - valued) * max) / counting) filter (is_shared and counting > 0) as total_upper,
+        fsum(session.mean_if(total, counting, valued, min)) filter (is_shared) as total_lower,
+        fsum(session.mean_if(total, counting, valued, max)) filter (is_shared) as total_upper,
         count(*) filter (is_shared and counting > 0) as possible
     from sample
     group by condition_id, judge_id, metric

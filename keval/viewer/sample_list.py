@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from textwrap import indent
 from typing import TYPE_CHECKING
 
 import orjson
@@ -163,7 +162,7 @@ class Listing:
         found = []
         if self.filters.find is not None:
             text = load("viewer", "found", within="true", text=_lower(self.filters.find))
-            found.append(f"sample_id in (\n{_nested(text)}\n    )")
+            found.append(f"sample_id in (\n{text.strip()}\n    )")
         return self._query([*self._conditions(), *found])
 
     def candidates(self) -> str:
@@ -183,7 +182,7 @@ class Listing:
         return load(
             "viewer",
             "samples",
-            tried=_nested(tried).strip(),
+            tried=tried.strip(),
             condition=literal(self.condition),
             baseline="null" if self.baseline is None else literal(self.baseline),
             noise=str(NOISE),
@@ -317,11 +316,6 @@ def _beginning(text: str) -> str:
     """Return the first line of a text, as far as there is room for it."""
     line = text.strip().partition("\n")[0]
     return line if len(line) <= BEGINNING else f"{line[:BEGINNING]}…"
-
-
-def _nested(query: str) -> str:
-    """Return a query as a part of another, which a person may read."""
-    return indent(query.strip(), " " * 8)
 
 
 def _list(page: Sequence[JsonObject]) -> str:

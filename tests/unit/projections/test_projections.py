@@ -17,7 +17,7 @@ from keval.errors import EnvironmentLacksError, InputError
 from keval.ids import JsonObject, answer_sha256
 from keval.processes import memory
 from keval.projections import continuation
-from keval.projections.views import definition, named_in
+from keval.projections.views import MACROS, definition, named_in
 from tests.builders import (
     AGENT_ID,
     JUDGE_ID,
@@ -56,7 +56,7 @@ def values(folder: Path, events: list[JsonObject], query: str) -> list[object]:
 
 
 FILES = {path.stem for path in Path(projections.__file__).parent.glob("*.sql")}
-EXPRESSIONS = {"passed", "in_share", "turns", "failed_attempts", "planned_samples"}
+EXPRESSIONS = {*MACROS, "passed", "turns", "failed_attempts", "planned_samples"}
 """Those that are no query, but what queries have in them."""
 
 
@@ -82,7 +82,7 @@ def test_every_file_is_a_table_or_a_view() -> None:
     loaded = set(re.findall(r'"projections",\s+"(\w+)"', code))
     by_name = (continuation.CHOSEN, continuation.JOINED)
     loaded |= {file for queries in by_name for file in queries.values()}
-    made = {*projections.ALL}
+    made = {*projections.ALL, *MACROS}
     assert made | loaded == FILES
 
 
@@ -107,7 +107,7 @@ def test_an_empty_log_has_all_views(tmp_path: Path) -> None:
 
 def test_what_a_view_needs_is_found_in_its_text() -> None:
     """The tables and views that keval finds in the text of each one are those that DuckDB's parser finds."""
-    made = {*projections.ALL}
+    made = {*projections.ALL, *MACROS}
     with duckdb.connect() as connection:
         for name in made:
             query = definition(name)
