@@ -30,7 +30,7 @@ from keval.execution.pairs import BASELINE
 from keval.execution.plan_events import plan_events, plan_id
 from keval.execution.run_events import bare_run_event
 from keval.ids import JsonObject, digest
-from keval.imports.rows import ImportedRow, RowReader, written_time
+from keval.imports.rows import NO_SCORE, ImportedRow, RowReader, written_time
 from keval.imports.target import ImportTarget
 from keval.logs.sinks import Sink, UntilSafe
 from keval.logs.stream import read
@@ -283,6 +283,9 @@ class Events:
     def _judgments(self, row: ImportedRow, response: JsonObject) -> Iterator[JsonObject]:
         given = ids.given_sha256(row.sample, GIVEN)
         for judge in self.answers.mapping.judges:
+            scores = row.scores[judge.name]
+            # What a row lacks is missing, as is an answer that nobody judged: not what a metric does not apply to.
+            known = {metric: given for metric, given in scores.items() if given.get("not_applicable") != NO_SCORE}
             yield event(
                 "judgment",
                 ids.judgment_id(response["id"], row.text, given, judge.judge_id, 1),
@@ -296,7 +299,7 @@ class Events:
                 sample_fields=list(GIVEN),
                 sample_sha256=response["sample_sha256"],
                 answer_sha256=ids.answer_sha256(row.text),
-                scores=row.scores[judge.name],
+                scores=known or scores,
                 unverified_claims=[],
                 outcome=None,
                 usage=None,

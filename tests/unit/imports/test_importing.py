@@ -85,6 +85,21 @@ def test_what_failed_counts_and_is_tried_no_second_time(tmp_path: Path) -> None:
     assert numbers("second", [None, None, None]) == (1.0, 3, 3, 0, 0)
 
 
+def test_a_score_that_a_row_lacks_is_missing_whatever_else_the_judge_scored(tmp_path: Path) -> None:
+    """It is no score that does not apply: nobody knows what it is, and both bounds say so."""
+    (tmp_path / "answers.txt").write_text("1")
+    metrics = {name: {"score": {"field": name}, "min": 0, "max": 1} for name in ("ok", "other")}
+    mapping = of_results({"name": "saved", "sample": {}, "response": {}, "judges": [{"name": "g", "metrics": metrics}]})
+    given: Sequence[object] = (1, None, {"not_applicable": "no such thing"})
+    rows = [{"question": f"q{n}", "answer": "a", "text": "t", "ok": ok, "other": 1} for n, ok in enumerate(given)]
+    log = tmp_path / "log.jsonl"
+    with open_log(log, ("generate",), lambda _: None) as sink:
+        events = AnswerFile(tmp_path / "answers.txt", mapping, lambda: iter(rows)).events()
+        import_answers(events, sink, log, lambda _: None)
+    sql = "select metric, scored, not_done, not_applicable, mean_lower, mean_upper from condition_aggregates"
+    assert [tuple(row.values()) for row in ask(log, sql)] == [("ok", 1, 1, 1, 0.5, 1.0), ("other", 3, 0, 0, 1.0, 1.0)]
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_failure_without_a_golden_answer_is_of_the_sample_of_its_id(tmp_path: Path, first: int) -> None:
     """Some tools write none of what failed; it is no other sample, wherever it stands."""
