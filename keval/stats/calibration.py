@@ -114,14 +114,14 @@ class Calibration:
         """Of the responses that really pass, the share that the judge passes; null unless passes were labelled."""
         if self.corrected is None or self.assumes_passes or not self.corrected:
             return None
-        return self._pass_share * self._right_passes / self.corrected
+        return min(1.0, self._pass_share * self._right_passes / self.corrected)
 
     @property
     def specificity(self) -> float | None:
         """Of the responses that really fail, the share that the judge fails; null unless passes were labelled."""
         if self.corrected is None or self.assumes_passes or self.corrected >= 1:
             return None
-        return self._fail_share * (1 - self._wrong_failures) / (1 - self.corrected)
+        return min(1.0, self._fail_share * (1 - self._wrong_failures) / (1 - self.corrected))
 
     @property
     def _number(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from keval.ids import JsonObject
 from keval.stats import bootstrap
 from keval.stats.asked import Asked
+from keval.stats.bootstrap import mean_interval
 from tests.aggregated import bodies, example, scored
 from tests.builders import failure_event, judge_entry, judgment_event, response_event, run_event
 
@@ -24,6 +26,21 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert upper is not None
     mean = sum(VALUES) / len(VALUES)
     assert mean - lower > upper - mean > 0
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_the_interval_does_not_depend_on_float_noise(*, clustered: bool) -> None:
+    """Of means that are alike but for their last bit: in another unit, or added up in another order, it is the same."""
+    draw = random.Random(7)  # noqa: S311 - data of a test
+    scores = [[round(draw.gauss(0, 1) + number % 5, 1) for _ in range(3)] for number in range(24)]
+    clusters = [f"c{number}" for number in range(24)] if clustered else None
+    lower, upper = mean_interval([(one + two + three) / 3 for one, two, three in scores], clusters, 0)
+    in_another_order = mean_interval([(three + two + one) / 3 for one, two, three in scores], clusters, 0)
+    in_another_unit = mean_interval([2.5 * (one + two + three) / 3 for one, two, three in scores], clusters, 0)
+    assert lower is not None
+    assert upper is not None
+    assert in_another_order == pytest.approx((lower, upper), abs=1e-9)
+    assert in_another_unit == pytest.approx((2.5 * lower, 2.5 * upper), abs=1e-9)
 
 
 def test_clusters_are_resampled_whole() -> None:

@@ -33,6 +33,11 @@ def test_rates_of_the_judge_need_labels_of_both_kinds() -> None:
     assert (one.sensitivity, one.specificity) == (None, None)
 
 
+def test_a_share_is_at_most_1() -> None:
+    """Float noise would put it beside."""
+    assert Calibration(Labelled(1, 1), Labelled(4, 3, 1)).specificity == 1
+
+
 def test_what_is_not_known_is_null_with_a_reason() -> None:
     """Without a decided label of a failure, or without a verdict, there is no corrected rate."""
     unlabelled = Calibration(Labelled(6, right=1), Labelled(4, ambiguous=3))
