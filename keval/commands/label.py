@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import termios
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -124,6 +126,7 @@ def _said(entry: Entry, labeler: str) -> Said:
 
 def _asked(what: str, choices: list[str] | None = None) -> str:
     kind = None if choices is None else click.Choice(choices)
+    _forget_what_was_typed()
     with _until_the_end():
         asks = shown(f"{what} ([s]kip, [q]uit)")
         answer: str = click.prompt(asks, type=kind, err=True, show_choices=choices is not None)
@@ -132,11 +135,19 @@ def _asked(what: str, choices: list[str] | None = None) -> str:
     return answer
 
 
+def _forget_what_was_typed() -> None:
+    """Drop what was typed before a question is there: the next lines of a pasted note are no answers to it."""
+    if sys.stdin.isatty():
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+
+
 def _note() -> str | None:
-    with suppress(_QuitError), _until_the_end():  # what was said before is kept
-        note: str = click.prompt("note", default="", show_default=False, err=True)
-        return note.strip() or None
-    return None
+    try:
+        with _until_the_end():
+            note: str = click.prompt("note", default="", show_default=False, err=True)
+    except (_QuitError, click.Abort):  # what was said before is kept; whoever wants to stop is asked once more
+        return None
+    return note.strip() or None
 
 
 @contextmanager

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 from tests.builders import METRICS, judge_entry, judgment_event, response_event, run_event, write_log
 from tests.conftest import Keval
+from tests.labelled import judged_log
 
 
 def test_a_question_acts_on_no_terminal(keval: Keval, tmp_path: Path) -> None:
@@ -18,3 +25,70 @@ def test_a_question_acts_on_no_terminal(keval: Keval, tmp_path: Path) -> None:
     asked = keval("label", log, "--labeler", "ada", "--scores", stdin="5\n\n")
     assert "right\\u202e\\x08\\r from 1 to 5 ([s]kip, [q]uit)" in asked.stderr
     assert {"\u202e", "\b"}.isdisjoint(asked.stderr)
+
+
+class Terminal:
+    """A person at a terminal who labels a log."""
+
+    def __init__(self, log: Path) -> None:
+        self._typed, side = pty.openpty()
+        options = ["--labeler", "ada", "--include-passes"]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "keval", "label", str(log), *options],
+            stdin=side, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        os.close(side)
+
+    def types_at(self, question: str, text: str) -> None:
+        """Type something once a question is there."""
+        self._wait_for(question)
+        os.write(self._typed, text.encode())
+
+    def interrupts_at(self, question: str) -> None:
+        """Press Ctrl-C once a question is there."""
+        self._wait_for(question)
+        self._process.send_signal(signal.SIGINT)
+
+    def leaves(self) -> int:
+        """Wait for the command to end, and return its status."""
+        self._process.communicate(timeout=60)
+        os.close(self._typed)
+        return self._process.returncode
+
+    def _wait_for(self, question: str) -> None:
+        assert self._process.stderr is not None
+        said = b""
+        while not said.decode(errors="replace").endswith(question):
+            said += (read := os.read(self._process.stderr.fileno(), 1))
+            assert read, said
+
+
+def labels(log: Path) -> list[tuple[str, str | None]]:
+    """Return what the labels of a log say."""
+    events = map(json.loads, log.read_text().splitlines())
+    return [(event["verdict"], event["note"]) for event in events if event["type"] == "label"]
+
+
+QUESTION = "([s]kip, [q]uit) (v, j, a, s, q): "
+
+
+def test_the_rest_of_a_pasted_note_answers_no_question(tmp_path: Path) -> None:
+    """Nobody has read the next answer yet when its lines are typed."""
+    log = judged_log(tmp_path, 1, 1)
+    person = Terminal(log)
+    person.types_at(QUESTION, "j\n")
+    person.types_at("note: ", "two faults:\nv\n\nv\n")
+    person.types_at(QUESTION, "q\n")
+    assert person.leaves() == 0
+    assert labels(log) == [("judge_bug", "two faults:")]
+
+
+def test_what_was_said_before_a_note_was_broken_off_is_kept(tmp_path: Path) -> None:
+    """By a Ctrl-C; the next one ends the command."""
+    log = judged_log(tmp_path, 1, 1)
+    person = Terminal(log)
+    person.types_at(QUESTION, "j\n")
+    person.interrupts_at("note: ")
+    person.interrupts_at(QUESTION)
+    assert person.leaves() == 130
+    assert labels(log) == [("judge_bug", None)]
