@@ -73,7 +73,7 @@ def command(
         return _score(entry, labeler) if scores else _verdict(entry, labeler)
 
     try:
-        for _ in ask_all(log, entries, ask, warn):
+        for _ in ask_all(log, entries, ask, warn, skip_invalid=skip_invalid):
             labels += 1
     except _QuitError:
         pass

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keval import projections
-from keval.errors import Warn
+from keval.errors import InputError, Warn
 from keval.events import new_run_id
 from keval.execution.appending import NamedFile, append_all
 from keval.execution.run_events import bare_run_event
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from keval.projections.log_file import LogFile
+
+CHANGED = "this answer was given or judged anew since it was drawn, so nothing was written; start the command again"
 
 Ask = Callable[[Entry, int, int], Said | None]
 """Asks a person about a verdict, given its number and how many there are; None: nothing was said."""
@@ -58,20 +60,50 @@ def _connect(log: LogFile) -> AbstractContextManager[DuckDBPyConnection]:
     return projections.connect([log], tools=False, asked=READ)
 
 
-def ask_all(log: Path, entries: Iterable[Entry], ask: Ask, warn: Warn) -> Iterator[Said]:
+class Unchanged:
+    """A log of which answers were drawn, and whether others appended to it since."""
+
+    def __init__(self, log: Path, *, skip_invalid: bool) -> None:
+        self._log = log
+        self._skip_invalid = skip_invalid
+        self._file = NamedFile.of(log)
+        self._size = log.stat().st_size
+
+    def check(self, entry: Entry, warn: Warn) -> None:
+        """Raise InputError if what a person has read of an entry is not what counts by now."""
+        self._file.check()
+        if self._log.stat().st_size == self._size:
+            return
+        target = (entry.response_id, entry.judge_id, entry.metric)
+        judged = {} if entry.judgment is None else {target: entry.judgment}
+        with collected([self._log], warn, skip_invalid=self._skip_invalid) as (file,), _connect(file) as connection:
+            try:
+                check_targets(connection, {entry.response_id: entry.answer_sha256}, judged)
+            except InputError as error:
+                raise InputError(CHANGED) from error
+        self.appended()
+
+    def appended(self) -> None:
+        """Take note of what we appended ourselves."""
+        self._size = self._log.stat().st_size
+
+
+def ask_all(log: Path, entries: Iterable[Entry], ask: Ask, warn: Warn, *, skip_invalid: bool = False) -> Iterator[Said]:
     """Ask about one verdict after the other, and yield each label when it is in the log, before the next question.
 
     Answers that are to be scored are counted as answers, whatever the number of metrics.
     """
-    run_id, together, labels, file = new_run_id(), list(entries), 0, NamedFile.of(log)
+    run_id, together, labels = new_run_id(), list(entries), 0
+    unchanged = Unchanged(log, skip_invalid=skip_invalid)
     places: dict[object, int] = {}
     numbers = [places.setdefault(_counted(entry), len(places) + 1) for entry in together]
     for number, entry in zip(numbers, together, strict=True):
         said = ask(entry, number, len(places))
         if said is not None:
-            file.check()
+            unchanged.check(entry, warn)
             announcement = bare_run_event("label", run_id) if not labels else None
             append_all(log, (), announcement, [each.event(run_id) for each in said.for_all(entry.also)], warn)
+            unchanged.appended()
             labels += 1
             yield said
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from keval.errors import UsageError, Warn
 from keval.events import new_run_id
-from keval.execution.appending import NamedFile, append_in_thread, check_appendable
-from keval.execution.labelling import drawn
+from keval.execution.appending import append_in_thread, check_appendable
+from keval.execution.labelling import Unchanged, drawn
 from keval.execution.run_events import bare_run_event
 from keval.labels.draw import Entry, Wanted
 from keval.labels.labels import Said
@@ -19,7 +19,9 @@ from keval.labels.labels import Said
 class Labelling:
     """What one person is asked about, and has said by now."""
 
-    def __init__(self, log: Path, labeler: str, entries: Iterable[Entry], warn: Warn) -> None:
+    def __init__(
+        self, log: Path, labeler: str, entries: Iterable[Entry], warn: Warn, *, skip_invalid: bool = False
+    ) -> None:
         self.log = log
         self.labeler = labeler
         self.entries = tuple(entries)
@@ -30,7 +32,7 @@ class Labelling:
         self._warn = warn
         self._run_id = new_run_id()
         self._appending = threading.Lock()
-        self._file = NamedFile.of(log)
+        self._unchanged = Unchanged(log, skip_invalid=skip_invalid)
 
     @classmethod
     def of(cls, log: Path, labeler: str, number: int, warn: Warn, *, skip_invalid: bool) -> Labelling:
@@ -39,9 +41,8 @@ class Labelling:
         if not labeler:
             raise UsageError("--label is empty; it is the name of who says it")
         check_appendable(log)
-        return cls(
-            log, labeler, drawn(log, Wanted(number, scores=True), warn, labeler, skip_invalid=skip_invalid), warn
-        )
+        entries = drawn(log, Wanted(number, scores=True), warn, labeler, skip_invalid=skip_invalid)
+        return cls(log, labeler, entries, warn, skip_invalid=skip_invalid)
 
     def after(self, place: int) -> int | None:
         """Return the first entry from a place on that has no score yet, then those before it; None if all have one."""
@@ -49,7 +50,10 @@ class Labelling:
         return next((each for each in order if each not in self.said), None)
 
     def take(self, token: str, place: int, score: float, note: str | None) -> None:
-        """Append a score; the next one of the same answer takes its place. Raises UsageError for what is none."""
+        """Append a score; the next one of the same answer takes its place. Raises UsageError for what is none.
+
+        And InputError for what is of an answer that does not count any more.
+        """
         if not secrets.compare_digest(token.encode(), self.token.encode()):
             raise UsageError("this form is of an earlier start of keval view; open the page anew")
         if not 0 <= place < len(self.entries):
@@ -60,8 +64,9 @@ class Labelling:
         target = (entry.response_id, entry.judge_id, entry.metric)
         said = Said(target, self.labeler, score=score, note=note, draw=entry.draw, answer_sha256=entry.answer_sha256)
         with self._appending:
-            self._file.check()
+            self._unchanged.check(entry, self._warn)
             announcement = None if self.said else bare_run_event("label", self._run_id)
             labels = [each.event(self._run_id) for each in said.for_all(entry.also)]
             append_in_thread(self.log, announcement, labels, self._warn)
+            self._unchanged.appended()
             self.said[place] = score

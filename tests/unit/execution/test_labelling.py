@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from keval.cli import root
-from keval.errors import EnvironmentLacksError, KevalError
+from keval.errors import EnvironmentLacksError, InputError, KevalError
+from keval.events import written
 from keval.execution.labelling import ask_all, drawn
 from keval.ids import JsonObject
 from keval.labels.draw import Entry, Wanted
@@ -140,3 +141,26 @@ def test_a_label_goes_into_no_other_log(tmp_path: Path, now: str) -> None:
     with pytest.raises(EnvironmentLacksError, match="was moved, replaced or removed meanwhile"):
         next(saying)
     assert not log.exists() if now == "removed" else log.read_bytes() == before
+
+
+def test_what_changed_since_it_was_drawn_is_not_labelled(tmp_path: Path) -> None:
+    """Another command may write to the log meanwhile: what it says of other answers changes nothing."""
+    log = judged_log(tmp_path, 1, 2)
+    entries = drawn(log, Wanted(2), print, "ada", skip_invalid=False)
+    beside, changed = response_event("q9"), event_of(log, entries[1].response_id) | {"text": "Another."}
+
+    def say(entry: Entry, place: int, _of: int) -> Said:
+        with log.open("ab") as file:
+            file.write(written(beside if place == 1 else changed)[1])
+        return Said((entry.response_id, entry.judge_id, entry.metric), "ada", "valid_failure")
+
+    saying = ask_all(log, entries, say, print)
+    next(saying)
+    with pytest.raises(InputError, match="was given or judged anew since it was drawn, so nothing was written"):
+        next(saying)
+    assert len(labels(log)) == 1
+
+
+def event_of(log: Path, event_id: str) -> JsonObject:
+    """Return an event of a log by its id."""
+    return next(each for each in map(json.loads, log.read_text().splitlines()) if each["id"] == event_id)
