@@ -36,6 +36,9 @@ from keval.origins._files import document_of, parsed
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Correct, incorrect, partially correct, no answer: as Inspect's own `value_to_float` counts them."""
 
+TRUTHS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+DIGITS = re.compile(r"-?\d+(\.\d+)?", re.ASCII)
+
 CHOICES = {"type": ["array", "null"], "items": {"type": "object", "properties": {"message": OBJECT}}}
 """What is read of the answers to one question, of which the first counts."""
 
@@ -177,7 +180,12 @@ def _explanations(sample: JsonObject) -> dict[str, str]:
 
 
 def _graded(value: object) -> object:
-    return GRADES.get(value, value) if isinstance(value, str) else value
+    """Return a score as a number where Inspect's own `value_to_float` takes its text for one."""
+    if not isinstance(value, str):
+        return value
+    if value in GRADES:
+        return GRADES[value]
+    return float(value) if DIGITS.fullmatch(value) else TRUTHS.get(value.lower(), value)
 
 
 def _record(sample: JsonObject, model: str, created: str | None, metrics: Mapping[str, str]) -> JsonObject:
@@ -186,7 +194,7 @@ def _record(sample: JsonObject, model: str, created: str | None, metrics: Mappin
     seconds = sample.get("total_time")
     return {
         "id": str(sample.get("id")),
-        "question": _question(sample.get("input")),
+        "question": _with_choices(_question(sample.get("input")), sample.get("choices")),
         "answer": _target(sample.get("target")),
         "failure": _failure(sample.get("error")),
         "text": _completion(output),
@@ -213,6 +221,14 @@ def _question(asked: object) -> str:
         messages = [each for each in asked if isinstance(each, dict) and each.get("role") == "user"]
         return "\n\n".join(_content(each.get("content")) for each in messages)
     return str(asked or "")
+
+
+def _with_choices(question: str, choices: object) -> str:
+    """Return a question with the answers to choose from, lettered as Inspect does; golden answers are letters, too."""
+    if not isinstance(choices, list) or not choices or all(str(choice) in question for choice in choices):
+        return question
+    lettered = (f"{chr(ord('A') + place)}) {choice}" for place, choice in enumerate(choices))
+    return "\n".join([question, "", *lettered])
 
 
 def _content(content: object) -> str:

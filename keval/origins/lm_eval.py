@@ -37,6 +37,9 @@ ROW = jsonschema_rs.validator_for({
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|-?inf", re.ASCII)
 """How likely a choice is, as a logarithm."""
 
+OWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter"}
+"""Fields of a row that are no metrics."""
+
 SCORED_TOGETHER = {"not_applicable": "lm-evaluation-harness scores repeated answers together, in the first"}
 
 _LIKELIHOOD = 2
@@ -55,15 +58,19 @@ class LmEval(Origin):
         """Read a file; what is kept of each row is in memory."""
         found: dict[object, tuple[JsonObject, dict[tuple[str, str], object]]] = {}
         filters: dict[str, None] = {}
+        times: Counter[object] = Counter()
         seen: set[tuple[object, str]] = set()
         for row in rows_of(path, ROW):
-            used = str(row.get("filter"))
+            first, _ = found.get(row["doc_id"], (row, {}))
+            times[row["doc_id"]] += 1
+            # Rows of older versions do not name their filter: their answers tell that they are of one task.
+            used = str(row["filter"]) if "filter" in row else f"filter {times[row['doc_id']]}"
             filters[used] = None
-            if (row["doc_id"], used) in seen:
+            if (row["doc_id"], used) in seen or ("filter" not in row and row["resps"] != first["resps"]):
                 raise InputError(f"doc_id {row['doc_id']!r} is there twice, with filter {used}: are these two tasks?")
             seen.add((row["doc_id"], used))
             _, scores = found.setdefault(row["doc_id"], (row, {}))
-            scores |= {(name, used): row.get(name) for name in row.get("metrics") or []}
+            scores |= {(name, used): row.get(name) for name in _names(row)}
         documents = [
             (row, {_metric(name, used, len(filters)): score for (name, used), score in scores.items()})
             for row, scores in found.values()
@@ -89,6 +96,13 @@ class LmEval(Origin):
             has_golden_answers=golden.are_taken,
             left_out=[*told(unanswered), *golden.left_out(), *without_scale(unscaled)],
         )
+
+
+def _names(row: JsonObject) -> Sequence[str]:
+    """Return the names of a row's metrics; rows of older versions do not say which of their fields these are."""
+    if "metrics" in row:
+        return row["metrics"] or ()
+    return [name for name, value in row.items() if name not in OWN and isinstance(value, int | float)]
 
 
 def _metric(name: str, used: str, filters: int) -> str:

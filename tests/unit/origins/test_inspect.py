@@ -47,6 +47,26 @@ def test_messages_and_lists_of_targets_are_texts(tmp_path: Path) -> None:
     assert (record["question"], record["answer"]) == ("How?", "x | y")
 
 
+def test_a_choice_is_asked_with_what_there_is_to_choose_from(tmp_path: Path) -> None:
+    """The golden answer is a letter; a question that has the choices in it stays as it is."""
+    choices = ["London", "Paris"]
+    samples = [inspect_sample("a", 1, "C", choices=choices), inspect_sample("b", 1, "C", choices=["How", "long"])]
+    first, second = Inspect().read(inspect_json(tmp_path, samples)).rows()
+    plain = Inspect().read(inspect_json(tmp_path, [inspect_sample("a", 1, "C")])).rows()
+    assert first["question"] == f"{next(iter(plain))['question']}\n\nA) London\nB) Paris"
+    assert "A) " not in second["question"]
+
+
+def test_texts_that_inspect_takes_for_numbers_are_scores(tmp_path: Path) -> None:
+    """Yes and no, true and false, and digits; another text has no scale."""
+    samples = [
+        inspect_sample(str(place), 1, "C", scores={"s": {"value": value}})
+        for place, value in enumerate(["yes", "No", "true", "0.5"])
+    ]
+    found = Inspect().read(inspect_json(tmp_path, samples))
+    assert [each[found.metrics["s"]] for each in found.rows()] == [1.0, 0.0, 1.0, 0.5]
+
+
 def test_scores_bring_the_explanation_of_their_scorer(tmp_path: Path) -> None:
     """One that gives several scores has one for all of them; one that says nothing has none."""
     scores = {

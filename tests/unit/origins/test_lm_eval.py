@@ -28,6 +28,23 @@ def test_filters_of_one_answer_stand_beside_each_other(tmp_path: Path) -> None:
     assert found.left_out == ["no scale is known of: bytes,strict, bytes,flexible"]
 
 
+def test_rows_of_older_versions_name_neither_filters_nor_metrics(tmp_path: Path) -> None:
+    """What is a number is a metric, and rows of one document with the same answers are of its filters."""
+    rows = [lm_eval_answer(place, ["It is 72"], "x", score) for score in (0.0, 1.0) for place in (0, 1)]
+    for row in rows:
+        del row["filter"], row["metrics"]
+    both, one, other = (tmp_path / name for name in ("both", "one", "other"))
+    for folder in (both, one, other):
+        folder.mkdir()
+    found = LmEval().read(lm_eval_file(both, rows))
+    assert list(found.metrics) == ["exact_match,filter 1", "exact_match,filter 2"]
+    assert [[each[place] for place in found.metrics.values()] for each in found.rows()] == [[0.0, 1.0]] * 2
+    assert list(LmEval().read(lm_eval_file(one, rows[:2])).metrics) == ["exact_match"]
+    rows[2]["resps"] = [["It is 73"]]
+    with pytest.raises(InputError, match="doc_id 0 is there twice"):
+        LmEval().read(lm_eval_file(other, rows))
+
+
 def test_repeats_are_repetitions_of_which_the_first_has_the_score(tmp_path: Path) -> None:
     """The harness scores them as one."""
     found = LmEval().read(lm_eval_file(tmp_path, [lm_eval_answer(0, ["a", "b"], "none", 1.0)]))
