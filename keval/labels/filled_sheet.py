@@ -17,24 +17,34 @@ import orjson
 from keval.documents import strict_json
 from keval.errors import InputError
 from keval.labels.labels import SAYS, Said, Target
-from keval.labels.sheet import ASKS_SCORES, ASKS_VERDICTS
+from keval.labels.sheet import ASKS_SCORES, ASKS_VERDICTS, OPTIONAL, TO_SCORE, TO_TICK
 
 _MARK = "<!-- keval"
 _ABOUT = re.compile(rf"^\s*{_MARK} (\{{.*\}}) -->\s*$")
-_BOX = re.compile(r"^\s*(?:[-*+]\s*)?\\?\[(?P<mark>[^\[\]\\]*)\\?\]\s*(?P<choice>[\w\\]+)")
-"""A box, also as it looks when an editor has saved it with another bullet, or with backslashes."""
+_BULLET = r"(?:\\?[-*+]\s*|\d+[.)]\s+)?"
+_BOX = re.compile(
+    rf"^\s*{_BULLET}(?:\\?\[(?P<mark>[^\[\]\\]*)\\?\]|(?P<sign>[☐☑☒]))\s*[*_]*(?P<choice>\w[\w\\]*?)[*_]*(?P<rest>[\s:].*)?$"
+)
+"""A box, also as it looks when an editor has saved it with another bullet, as a sign, or with backslashes."""
+_SIGNS = {"☐": "", "☑": "x", "☒": "x"}
+_RULE = re.compile(r"^\s*([-*_])(?:\s*\1){2,}\s*$")
+"""A line across the page."""
 _BOLD = r"(?:\*\*|__)"
-_HEADINGS = "Question|Golden answer|Answer|Judge|Tools called"
-_OWN = re.compile(rf"^\s*{_BOLD}(?:(?:{_HEADINGS}){_BOLD}|.+{_BOLD}, from \S+ to \S+\s*$)")
+_HEADINGS, _TOOLS = "Question|Golden answer|Answer", "Tools called"
+_OWN = re.compile(
+    rf"^\s*{_BOLD}(?:(?:{_HEADINGS}){_BOLD}\s*$|(?:Judge|{_TOOLS}){_BOLD} |.+{_BOLD}, from \S+ to \S+\s*$)"
+)
 """A line that says what stands below it, or what is asked."""
 
 
 def _field(name: str) -> re.Pattern[str]:
     """Return a pattern of a line that fills a field in, such as `Score: 4` or `**score** : 4`."""
-    return re.compile(rf"^\s*[*_]*{name}[*_]*\s*:[*_]*(.*)$", re.IGNORECASE)
+    return re.compile(rf"^\s*(?:[-+]\s+)?[*_]*{name}[*_]*\s*:[*_]*(.*)$", re.IGNORECASE)
 
 
 _LABELER, _SCORE, _NOTE = _field("Labeler"), _field("Score"), _field("Note")
+_AROUND = " \t*_`\\"
+"""What may stand around what is filled in."""
 _FIELDS = ("verdict", "score", "note", "labeler")
 """What is filled in of a JSON line."""
 
@@ -81,6 +91,7 @@ class _Entry:
     score: object = None
     note: str | None = None
     labeler: str = ""
+    score_line: int | None = None
     problems: Sequence[tuple[int, str]] = ()
     """What of it cannot be read, with its lines."""
 
@@ -101,14 +112,20 @@ class _Reading:
 
     def take(self, entries: Iterable[_Entry]) -> None:
         for entry in entries:
-            problem = self._problem(entry)
-            problems = entry.problems or ([] if problem is None else [(entry.line, problem)])
+            problems = entry.problems or list(self._problems(entry))
             if problems:
                 self.problems += [f"{self.path}:{line}: {told}" for line, told in problems]
             elif not entry.ticked and entry.score is None:
                 self.empty += 1
             else:
                 self._add(entry)
+
+    def _problems(self, entry: _Entry) -> Iterator[tuple[int, str]]:
+        """Yield what is wrong with what an entry says, with its line."""
+        if (told := self._problem(entry)) is not None:
+            yield entry.line, told
+        elif (told := _problem_of_score(entry.score, entry.about or {})) is not None:
+            yield entry.score_line or entry.line, told
 
     def _problem(self, entry: _Entry) -> str | None:
         about = entry.about
@@ -126,7 +143,7 @@ class _Reading:
                 if entry.note
                 else None
             )
-        return _problem_of_score(entry.score, about) or self._problem_of_labeler(entry)
+        return self._problem_of_labeler(entry)
 
     def _problem_of_labeler(self, entry: _Entry) -> str | None:
         if entry.labeler and self.labeler and entry.labeler != self.labeler:
@@ -207,7 +224,7 @@ def _rows(text: str) -> Iterator[_Entry]:
             row.get("score"),
             note if isinstance(note, str) and note.strip() else None,
             labeler.strip() if isinstance(labeler, str) else "",
-            [(number, told) for told in _problems_of_row(row)],
+            problems=[(number, told) for told in _problems_of_row(row)],
         )
 
 
@@ -232,9 +249,9 @@ def _of_one(before: int, lines: Sequence[str]) -> Iterator[_Entry]:
     """Yield the entries of one sheet; `before` counts the lines above it."""
     starts = [number for number in range(len(lines)) if _is_start(lines, number)]
     head = lines[: starts[0]] if starts else lines
-    named = [found[1].strip(" \t*_") for line in head if (found := _LABELER.match(line)) is not None]
-    if any(_MARK in line for line in head):
-        yield _Entry(before + 1, None, problems=list(_without_heading(before + 1, head)))
+    named = [found[1].strip(_AROUND) for line in head if (found := _LABELER.match(line)) is not None]
+    if problems := list(_problems_of_head(before + 1, head)):
+        yield _Entry(before + 1, None, problems=problems)
     for start, end in pairwise([*starts, len(lines)]):
         yield _entry(before + start + 1, lines[start:end], next(filter(None, named), ""))
 
@@ -245,6 +262,21 @@ def _is_start(lines: Sequence[str], number: int) -> bool:
         return False
     following = next((line for line in lines[number + 1 :] if line.strip()), "")
     return lines[number].removeprefix("## ").strip().isdecimal() or following.lstrip().startswith(_MARK)
+
+
+def _problems_of_head(line: int, head: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield what stands above the first entry and is not the sheet's own, wrapped or not; and a second labeler."""
+    yield from _without_heading(line, head)
+    own = f"{ASKS_SCORES} {ASKS_VERDICTS} {TO_SCORE} {OPTIONAL} {TO_TICK} {OPTIONAL}"
+    named: set[str] = set()
+    for number, text in enumerate(head, start=line):
+        labeler = _LABELER.match(text)
+        named |= set() if labeler is None else {labeler[1].strip(_AROUND)} - {""}
+        if len(named) > 1:
+            yield number, "another labeler is named above; each sheet is of one"
+            named = set()
+        if labeler is None and text.strip() not in own and _MARK not in text and not _RULE.match(text):
+            yield number, f"{text.strip()!r} is in no entry; write it below the `Note:` of one"
 
 
 def _without_heading(line: int, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
@@ -273,6 +305,7 @@ def _entry(line: int, lines: Sequence[str], labeler: str) -> _Entry:
         filled.about,
         filled.ticked,
         _number(filled.scores[0][1]) if filled.scores else None,
+        score_line=filled.scores[0][0] if filled.scores else None,
         note="\n".join([beginning, *(text for _, text in rest)]).strip() or None,
         labeler=labeler,
         problems=problems,
@@ -290,13 +323,21 @@ class _Form:
     boxes: int = 0
     fields: int = 0
     """Lines for a score, filled in or not."""
+    may_quote: bool = False
+    """Whether a quote may follow: each heading has one."""
+    unfinished: str = ""
+    """What is still to come of a line that an editor has wrapped."""
     problems: list[tuple[int, str]] = field(default_factory=list)
 
     def take(self, number: int, text: str, above: str) -> None:
         """Take the next line, which stands below another one."""
-        if not text.strip() or _is_quoted(text):
+        if not text.strip() or _RULE.match(text):
             return
-        if _is_quoted(above):
+        if _is_quoted(text):
+            self._take_quote(number, text, above)
+        elif self._is_continued(text.strip(), above):
+            return
+        elif _is_quoted(above):
             told = "stands right below a quote; begin it with `>` if it belongs to it, else put an empty line above"
             self.problems.append((number, f"{text.strip()!r} {told}"))
         elif self.about is None and "<!--" in text:
@@ -304,17 +345,44 @@ class _Form:
         elif _MARK in text:
             self.problems += _without_heading(number, [text])
         elif (box := _BOX.match(text)) is not None:
-            self._take_box(number, box["mark"].strip(), box["choice"].replace("\\", ""))
+            self._take_box(number, box)
         elif (score := _SCORE.match(text)) is not None:
-            self._take_score(number, score[1].strip(" \t*_"))
-        elif not _OWN.match(text):
-            told = (
-                f"{text.strip()!r} cannot be read; write `Score: 4`, tick a box as in `- [x]`, or move it below `Note:`"
-            )
-            self.problems.append((number, told))
+            self._take_score(number, score[1].strip(_AROUND))
+        elif _OWN.match(text):
+            self.may_quote = True
+            self.unfinished = "," if _TOOLS in text and text.rstrip().endswith(",") else ""
+        else:
+            told = "write `Score: 4`, tick a box as in `- [x]`, or move it below `Note:`"
+            joined = "join it with the line above if it belongs to it, or " if above.strip() else ""
+            self.problems.append((number, f"{text.strip()!r} cannot be read; {joined}{told}"))
 
-    def _take_box(self, number: int, mark: str, choice: str) -> None:
+    def _take_quote(self, number: int, text: str, above: str) -> None:
+        if not _is_quoted(above) and not self.may_quote:
+            told = "is quoted where the sheet quotes nothing; write it below `Note:`"
+            self.problems.append((number, f"{text.strip()!r} {told}"))
+        self.may_quote = False
+
+    def _is_continued(self, text: str, above: str) -> bool:
+        """Return whether a line is the rest of the one above it, which an editor has wrapped."""
+        if not self.unfinished or not above.strip():
+            self.unfinished = ""
+        elif self.unfinished == ",":  # names of tools, of which the last has no comma
+            self.unfinished = "," if text.endswith(",") else ""
+            return True
+        elif self.unfinished.startswith(text):
+            self.unfinished = self.unfinished.removeprefix(text).strip()
+            return True
+        return False
+
+    def _take_box(self, number: int, box: re.Match[str]) -> None:
         self.boxes += 1
+        self.may_quote = False
+        mark, choice = _SIGNS.get(box["sign"] or "", (box["mark"] or "").strip()), box["choice"].replace("\\", "")
+        rest, says = " ".join((box["rest"] or "").removeprefix(":").split()), SAYS.get(choice, "")
+        if says.startswith(rest):
+            self.unfinished = says.removeprefix(rest).strip() if rest else ""
+        elif choice in SAYS:
+            self.problems.append((number, f"{rest!r} stands behind a box; write it below `Note:`"))
         if mark in ("x", "X"):
             self.ticked.append(choice)
         elif mark:
@@ -322,6 +390,7 @@ class _Form:
 
     def _take_score(self, number: int, said: str) -> None:
         self.fields += 1
+        self.may_quote = False
         if said and self.scores:
             self.problems.append((number, "another score is written above; keep one"))
         elif said:
@@ -348,7 +417,7 @@ def _is_quoted(text: str) -> bool:
 def _problem_in_note(text: str, *, is_empty: bool) -> Iterator[str]:
     """Yield what is wrong with a line of a note: what may be meant for the entry, or is of another one."""
     box, score = _BOX.match(text), _SCORE.match(text)
-    is_said = bool(box and box["mark"].strip()) or bool(score and score[1].strip(" \t*_"))
+    is_said = bool(box and (box["sign"] or box["mark"].strip())) or bool(score and score[1].strip(_AROUND))
     if is_empty and is_said:
         yield f"{text.strip()!r} stands in the note; move it above `Note:`"
     elif _LABELER.match(text) is not None:

@@ -19,6 +19,10 @@ from keval.printable import without_markup
 ASKS_SCORES, ASKS_VERDICTS = "# How good are these answers?", "# Are these verdicts right?"
 """How a sheet begins."""
 
+TO_SCORE, TO_TICK = "Write a number after `Score:`", "Tick one box with an x"
+OPTIONAL = "per entry; a note is optional. Then `keval calibrate LOG --read` this file."
+"""What is to be done with it."""
+
 CHOICES = {True: ("valid_pass", "judge_bug", "ambiguous"), False: ("valid_failure", "judge_bug", "ambiguous")}
 """What may be said of a pass and of a failure."""
 
@@ -26,10 +30,9 @@ CHOICES = {True: ("valid_pass", "judge_bug", "ambiguous"), False: ("valid_failur
 def markdown(entries: Sequence[Entry], labeler: str | None) -> str:
     """Return a sheet for people, in Markdown."""
     blind = any(entry.is_blind for entry in entries)
-    what = "Write a number after `Score:`" if blind else "Tick one box with an x"
     parts = [
         f"{ASKS_SCORES if blind else ASKS_VERDICTS}\n",
-        f"{what} per entry; a note is optional. Then `keval calibrate LOG --read` this file.\n",
+        f"{TO_SCORE if blind else TO_TICK} {OPTIONAL}\n",
         f"Labeler: {labeler or ''}\n",
     ]
     for number, entry in enumerate(entries, start=1):

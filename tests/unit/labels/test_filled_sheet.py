@@ -89,7 +89,9 @@ def test_an_answer_is_scored_without_seeing_what_the_judge_says(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     "written_box",
-    ["- [X] judge_bug", "- [ x] judge_bug", "- [x ] judge_bug", "* [x] judge_bug", "  + [x]judge_bug", "[x] judge_bug",
+    ["- [X] judge_bug", "- ☒ judge_bug", "☑ judge_bug", "1. [x] judge_bug", "- [x] **judge_bug**",
+     "\\- \\[x\\] judge_bug",
+     "- [ x] judge_bug", "- [x ] judge_bug", "* [x] judge_bug", "  + [x]judge_bug", "[x] judge_bug",
      "- \\[x\\] judge\\_bug"],
 )  # fmt: skip
 def test_a_tick_counts_however_it_is_written(tmp_path: Path, written_box: str) -> None:
@@ -100,7 +102,19 @@ def test_a_tick_counts_however_it_is_written(tmp_path: Path, written_box: str) -
 
 
 @pytest.mark.parametrize(
-    "written_score", ["Score:4", "Score : 4", "**Score:** 4", "**Score**: 4", " Score: 4", "score: 4", "Score: **4**  "]
+    "written_score",
+    [
+        "- Score: 4",
+        "Score: `4`",
+        "Score: 4\\",
+        "Score:4",
+        "Score : 4",
+        "**Score:** 4",
+        "**Score**: 4",
+        " Score: 4",
+        "score: 4",
+        "Score: **4**  ",
+    ],
 )
 def test_a_score_counts_however_it_is_written(tmp_path: Path, written_score: str) -> None:
     """Its line may be indented, bold or in small letters; so may that of the note."""
@@ -116,6 +130,41 @@ def test_a_line_that_is_none_of_the_sheets_is_named(tmp_path: Path, beside: str)
     for text in (sheet.markdown([ENTRY], "ada"), ticked(sheet.markdown([ENTRY], "ada"), "judge_bug")):
         with pytest.raises(InputError, match=re.escape(f"sheet.md:33: {beside!r} cannot be read; write `Score: 4`")):
             filled_sheet.read(written(tmp_path, text.replace("\nNote:", f"\n{beside}\n\nNote:")), None)
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("Labeler: ada\n", "6: 'Entry 1 is outdated' is in no entry; write it below the `Note:` of one"),
+        ("**Question**\n", "12: 'Entry 1 is outdated' cannot be read; join it with the line above if it belongs to it"),
+        ("It lacks a fact.\n", "29: '> Entry 1 is outdated' is quoted where the sheet quotes nothing"),
+        ("is wrong\n", "32: '> Entry 1 is outdated' is quoted where the sheet quotes nothing"),
+    ],
+)
+def test_a_remark_is_named_wherever_it_stands(tmp_path: Path, place: str, told: str) -> None:
+    """Above the first entry, between the lines of an entry, or as a quote of the person's own."""
+    remark = "Entry 1 is outdated\n" if "> " not in told else "\n> Entry 1 is outdated\n"
+    text = ticked(sheet.markdown([ENTRY], "ada"), "judge_bug").replace(place, place + remark, 1)
+    with pytest.raises(InputError, match=re.escape(f"sheet.md:{told}")):
+        filled_sheet.read(written(tmp_path, text), None)
+
+
+def test_lines_of_the_sheet_may_be_wrapped(tmp_path: Path) -> None:
+    """By an editor that knows where their text goes on; a rule across the page says nothing."""
+    entry = replace(ENTRY, tools=("search", "open_page", "open_page"))
+    text = ticked(sheet.markdown([entry], "ada"), "ambiguous").replace("search, open_page, ", "search, open_page,\n")
+    text = text.replace("nobody can tell, by this question and ", "nobody can tell, by this\n  question and\n  ")
+    text = text.replace("a note is optional. ", "a note is optional.\n").replace("\nNote:", "\n---\n\nNote:")
+    (said,) = filled_sheet.read(written(tmp_path, text), None).said
+    assert (said.verdict, said.note) == ("ambiguous", None)
+
+
+def test_a_score_that_is_none_is_named_with_its_line(tmp_path: Path) -> None:
+    """Not with that of its entry, of which there may be many."""
+    text = sheet.markdown([replace(ENTRY, draw={"method": "random", "seed": 1})], "ada")
+    text = text.replace("\nScore:", "\nScore: 4/5")
+    with pytest.raises(InputError, match=r"sheet\.md:25: score: '4/5' is not a number"):
+        filled_sheet.read(written(tmp_path, text), None)
 
 
 def test_what_was_wrapped_out_of_a_quote_fills_nothing_in(tmp_path: Path) -> None:
@@ -188,13 +237,15 @@ def test_a_field_of_another_type_or_name_is_named(tmp_path: Path, wrong: dict[st
     [
         ("- [?] judge_bug", "30: [?] is neither empty nor an x"),
         ("- [x judge_bug", "30: '- [x judge_bug: "),
-        ("- [ x ] **good**", "30: '- [ x ] **good**"),
-        ("- [yes] **good**", "30: '- [yes] **good**"),
+        ("- [ x ] **good**", "7: 'good' is none of valid_failure"),
+        ("- [yes] **good**", "30: [yes] is neither empty nor an x"),
+        ("- [x] judge_bug/ambiguous", "30: '- [x] judge_bug/ambiguous: "),
+        ("- [ ] judge_bug: maybe\n- [ ] judge_bug", "30: 'maybe' stands behind a box; write it below `Note:`"),
         ("Score 4", "30: 'Score 4: "),
         ("4", "30: '4: "),
         ("Score: 4\nScore: 2\n\n", "31: another score is written above; keep one"),
         (
-            "- [x] judge_bug: it is wrong\nScore: 4\n\n- [ ] judge_bug",
+            "- [x] judge_bug: the judge is wrong\nScore: 4\n\n- [ ] judge_bug",
             "7: a box is ticked, and a score is written; keep one of them",
         ),
     ],
@@ -272,7 +323,7 @@ def test_a_space_that_breaks_no_line_is_a_space(tmp_path: Path, written_box: str
 
 @pytest.mark.parametrize(
     "lost",
-    ["\u2611 judge_bug: x", "<input checked> judge_bug: x", "| [x] | judge_bug |", "judge_bug x"],
+    ["<input checked> judge_bug: x", "| [x] | judge_bug |", "judge_bug x"],
 )
 def test_a_box_that_nobody_can_read_is_named(tmp_path: Path, lost: str) -> None:
     """What was filled in may be written in a way of its own."""
