@@ -121,7 +121,7 @@ SKIP_INVALID = click.option(
     "--skip-invalid", is_flag=True, help="Leave out lines that are not valid events, and name them."
 )
 LIMIT = click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N samples of each dataset."
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Plan only the first N samples of each dataset."
 )
 CHOSEN_SAMPLES = click.option(
     "--sample", "samples", metavar="ID", multiple=True,
