@@ -59,6 +59,7 @@ _TYPES = {
 
 _EMPTY = "must not be empty"
 _MESSAGES = {
+    "oneOf": "expected {wanted}, found {found}",
     "type": "expected {wanted}, found {found}",
     "const": "expected {wanted}, found {found}",
     "enum": "{found} is not one of {wanted}{hint}",
@@ -340,6 +341,9 @@ def _wanted(keyword: str, value: Any) -> str:  # noqa: ANN401 - the value of any
             return ", ".join(_shown(option) for option in value)
         case "anyOf":
             return " or ".join(_shown(key) for branch in value for key in branch["required"])
+        case "oneOf":
+            forms = (_shown(form["const"]) if "const" in form else _wanted("type", form["type"]) for form in value)
+            return " or ".join(forms)
         case "not":
             return str(value["description"])
         case _:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     from keval.projections.log_file import LogFile
 
-CHANGED = "this answer was given or judged anew since it was drawn, so nothing was written; start the command again"
+CHANGED = (
+    "this answer was given or judged anew since it was drawn, so this label was not written; start the command again"
+)
 
 Ask = Callable[[Entry, int, int], Said | None]
 """Asks a person about a verdict, given its number and how many there are; None: nothing was said."""

@@ -27,7 +27,7 @@ class JunitCase:
     """The outcome in the words of keval, where it is not `passed`."""
 
 
-def testsuite(name: str, cases: Sequence[JunitCase], banner: str | None, warnings: Iterable[str]) -> str:
+def suite_xml(name: str, cases: Sequence[JunitCase], banner: str | None, warnings: Iterable[str]) -> str:
     """Return one suite of test cases; `banner` says that a mock answered."""
     outcomes = [each.outcome for each in cases]
     counts = {
@@ -49,4 +49,4 @@ def testsuite(name: str, cases: Sequence[JunitCase], banner: str | None, warning
     if told := [printable(each) for each in warnings]:
         ET.SubElement(suite, "system-err").text = "\n".join(told)
     ET.indent(suite)
-    return f"{DECLARATION}\n{ET.tostring(suite, encoding='unicode')}\n"
+    return f"{DECLARATION}\n{ET.tostring(suite, encoding='unicode')}"

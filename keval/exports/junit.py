@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from keval.counted import counted
 from keval.exports import Export
-from keval.exports._junit import JunitCase, testsuite
+from keval.exports._junit import JunitCase, suite_xml
 from keval.metric_names import full_name
 from keval.readable import interval, number
 from keval.reports.conclusions import Difference, MetricTable
@@ -30,7 +30,7 @@ class Junit(Export):
             *(_compared(table, found) for table in report.metrics for found in table.differences),
             *map(_answered, report.conditions),
         ]
-        return testsuite(about, cases, report.banner, _warnings(report)).encode()
+        return f"{suite_xml(about, cases, report.banner, _warnings(report))}\n".encode()
 
     def is_own(self, head: bytes) -> bool:
         """Return whether a file begins as a suite of keval's."""
@@ -38,7 +38,9 @@ class Junit(Export):
 
 
 def _compared(table: MetricTable, found: Difference) -> JunitCase:
-    shown = " ".join(filter(None, [number(found.difference, "+"), interval(found.ci_lower, found.ci_upper, "+")]))
+    shown = number(found.difference, "+")
+    if found.ci_lower is not None:
+        shown += f" {interval(found.ci_lower, found.ci_upper, '+')}"
     said = f"{shown}, {counted(found.n_paired, 'sample')}: {found.conclusion}"
     why = found.qualification or found.reasons.get("conclusion")
     is_told = found.qualification is None and found.conclusion not in ("cannot tell", "borderline")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import orjson
@@ -225,10 +226,11 @@ def _question(asked: object) -> str:
 
 def _with_choices(question: str, choices: object) -> str:
     """Return a question with the answers to choose from, lettered as Inspect does; golden answers are letters, too."""
-    if not isinstance(choices, list) or not choices or all(str(choice) in question for choice in choices):
+    if not isinstance(choices, list) or not choices:
         return question
-    lettered = (f"{chr(ord('A') + place)}) {choice}" for place, choice in enumerate(choices))
-    return "\n".join([question, "", *lettered])
+    letters = [*ascii_uppercase, *map(str, range(1, len(choices)))]
+    lettered = [f"{letter}) {choice}" for letter, choice in zip(letters, choices, strict=False)]
+    return question if all(each in question for each in lettered) else "\n".join([question, "", *lettered])
 
 
 def _content(content: object) -> str:

@@ -40,6 +40,9 @@ NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|-?inf", re.ASCII)
 OWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter"}
 """Fields of a row that are no metrics."""
 
+ASKED = ("doc", "target", "arguments", "resps")
+"""Fields that are the same whatever the filter."""
+
 SCORED_TOGETHER = {"not_applicable": "lm-evaluation-harness scores repeated answers together, in the first"}
 
 _LIKELIHOOD = 2
@@ -63,10 +66,11 @@ class LmEval(Origin):
         for row in rows_of(path, ROW):
             first, _ = found.get(row["doc_id"], (row, {}))
             times[row["doc_id"]] += 1
-            # Rows of older versions do not name their filter: their answers tell that they are of one task.
+            # Rows of older versions do not name their filter: they are of one task if all else is alike.
             used = str(row["filter"]) if "filter" in row else f"filter {times[row['doc_id']]}"
             filters[used] = None
-            if (row["doc_id"], used) in seen or ("filter" not in row and row["resps"] != first["resps"]):
+            is_other = "filter" not in row and any(row.get(name) != first.get(name) for name in ASKED)
+            if (row["doc_id"], used) in seen or is_other:
                 raise InputError(f"doc_id {row['doc_id']!r} is there twice, with filter {used}: are these two tasks?")
             seen.add((row["doc_id"], used))
             _, scores = found.setdefault(row["doc_id"], (row, {}))

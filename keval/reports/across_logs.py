@@ -237,8 +237,8 @@ def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[_
                 f"{one.label} and {other.label} were judged by other records of {first_of(names)}, which "
                 f"differ in {why.fields}; {left_out} left out. Where a judge need not be given {why.fields}, its "
                 "`metadata` can leave it out in both; else keval run --no-retry-failed, with the config and agent of "
-                f"{one.label} as they were and the new dataset, judges its answers anew (and asks what is new in it: --sample "
-                "ID keeps to single samples)",
+                f"{one.label} as they were and the new dataset, judges its answers anew (and asks what is new in "
+                "it: --sample ID keeps to single samples)",
                 tuple(names),
                 of,
             )

@@ -53,7 +53,7 @@ AGGREGATE = table((
     ),
     Statistic(
         name="empty", levels=BOTH, kind="total", unit="responses", label="empty answers", required=False,
-        description="Number of answers that are empty; no model is asked about them, and they score the minimum.",
+        description="Number of answers that are empty; a judge that would ask a model about them gives the minimum.",
         formula="answers of status `empty`: a judge that asks a model scores them as the minimum",
     ),
     Statistic(

@@ -123,8 +123,9 @@ def _scores(transcript: Transcript) -> Iterator[str]:
         by = f"{judge}, replicate {judgment['replicate']}" if several else judge
         for metric, given in judgment["scores"].items():
             yield f"{by}: {metric} {_score(given)}"
-        for claim in filter(str.strip, judgment["unverified_claims"] or ()):
-            yield f"{by}: unverified claim: {claim}"
+        for claim in judgment["unverified_claims"] or ():
+            if claim.strip(" \t\r\n"):  # as in keval/projections/lines.sql
+                yield f"{by}: unverified claim: {claim}"
     for failure in transcript.judge_failures:
         yield f"{failure['judge']['name']}: not judged: {failure['kind']}: {failure['message']}"
 

@@ -156,7 +156,7 @@ def test_what_changed_since_it_was_drawn_is_not_labelled(tmp_path: Path) -> None
 
     saying = ask_all(log, entries, say, print)
     next(saying)
-    with pytest.raises(InputError, match="was given or judged anew since it was drawn, so nothing was written"):
+    with pytest.raises(InputError, match="was given or judged anew since it was drawn, so this label was not written"):
         next(saying)
     assert len(labels(log)) == 1
 

@@ -50,11 +50,15 @@ def test_messages_and_lists_of_targets_are_texts(tmp_path: Path) -> None:
 def test_a_choice_is_asked_with_what_there_is_to_choose_from(tmp_path: Path) -> None:
     """The golden answer is a letter; a question that has the choices in it stays as it is."""
     choices = ["London", "Paris"]
-    samples = [inspect_sample("a", 1, "C", choices=choices), inspect_sample("b", 1, "C", choices=["How", "long"])]
+    lettered = "How long?\nA) London\nB) Paris"
+    samples = [
+        inspect_sample("a", 1, "C", choices=choices),
+        inspect_sample("b", 1, "C", choices=choices, input=lettered),
+    ]
     first, second = Inspect().read(inspect_json(tmp_path, samples)).rows()
     plain = Inspect().read(inspect_json(tmp_path, [inspect_sample("a", 1, "C")])).rows()
     assert first["question"] == f"{next(iter(plain))['question']}\n\nA) London\nB) Paris"
-    assert "A) " not in second["question"]
+    assert second["question"] == lettered
 
 
 def test_texts_that_inspect_takes_for_numbers_are_scores(tmp_path: Path) -> None:

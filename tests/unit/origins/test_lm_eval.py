@@ -40,9 +40,10 @@ def test_rows_of_older_versions_name_neither_filters_nor_metrics(tmp_path: Path)
     assert list(found.metrics) == ["exact_match,filter 1", "exact_match,filter 2"]
     assert [[each[place] for place in found.metrics.values()] for each in found.rows()] == [[0.0, 1.0]] * 2
     assert list(LmEval().read(lm_eval_file(one, rows[:2])).metrics) == ["exact_match"]
-    rows[2]["resps"] = [["It is 73"]]
-    with pytest.raises(InputError, match="doc_id 0 is there twice"):
-        LmEval().read(lm_eval_file(other, rows))
+    for name, value in (("resps", [["It is 73"]]), ("doc", {"q": "of another task"}), ("target", "73")):
+        (other / name).mkdir()
+        with pytest.raises(InputError, match="doc_id 0 is there twice"):
+            LmEval().read(lm_eval_file(other / name, [*rows[:2], rows[2] | {name: value}, rows[3]]))
 
 
 def test_repeats_are_repetitions_of_which_the_first_has_the_score(tmp_path: Path) -> None:
