@@ -16,7 +16,7 @@ from keval.commands.messages import shown, tell, warn
 from keval.commands.options import APPENDED_LOG, PASS_FROM, SKIP_INVALID, drawing_options
 from keval.errors import UsageError
 from keval.execution.appending import check_appendable
-from keval.execution.labelling import ask_all, drawn
+from keval.execution.labelling import DrawnFrom, ask_all, drawn
 from keval.labels.draw import Entry, Wanted
 from keval.labels.labels import SAYS, Said
 from keval.labels.sheet import CHOICES
@@ -58,6 +58,7 @@ def command(
         raise UsageError("--labeler is empty")
     check_appendable(log)  # before a person has answered in vain
     wanted = Wanted(number, passes, by, seed, pass_from, scores, metrics)
+    drawn_from = DrawnFrom(log, skip_invalid=skip_invalid)
     entries = drawn(log, wanted, warn, labeler, skip_invalid=skip_invalid)
     if not entries:
         what = "answer" if scores else "verdict"
@@ -73,7 +74,7 @@ def command(
         return _score(entry, labeler) if scores else _verdict(entry, labeler)
 
     try:
-        for _ in ask_all(log, entries, ask, warn, skip_invalid=skip_invalid):
+        for _ in ask_all(log, entries, ask, warn, drawn_from):
             labels += 1
     except _QuitError:
         pass

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from keval import projections
 from keval.errors import InputError, Warn
-from keval.events import new_run_id
+from keval.events import new_run_id, written
 from keval.execution.appending import NamedFile, append_all
 from keval.execution.run_events import bare_run_event
+from keval.ids import JsonObject
 from keval.labels.draw import Entry, Wanted, draw, without_verdicts
 from keval.labels.filled_sheet import Filled
 from keval.labels.labels import READ, Known, Said, check_metrics_of, check_targets, known_labels
@@ -62,17 +63,21 @@ def _connect(log: LogFile) -> AbstractContextManager[DuckDBPyConnection]:
     return projections.connect([log], tools=False, asked=READ)
 
 
-class Unchanged:
-    """A log of which answers were drawn, and whether others appended to it since."""
+class DrawnFrom:
+    """A log of which answers are drawn next, and whether others append to it from now on."""
 
     def __init__(self, log: Path, *, skip_invalid: bool) -> None:
         self._log = log
         self._skip_invalid = skip_invalid
         self._file = NamedFile.of(log)
         self._size = log.stat().st_size
+        """What it has if nobody else appended."""
 
     def check(self, entry: Entry, warn: Warn) -> None:
-        """Raise InputError if what a person has read of an entry is not what counts by now."""
+        """Raise InputError if what a person has read of an entry is not what counts by now.
+
+        Once others have appended, each entry is looked at: what they wrote may be of any of them.
+        """
         self._file.check()
         if self._log.stat().st_size == self._size:
             return
@@ -83,29 +88,28 @@ class Unchanged:
                 check_targets(connection, {entry.response_id: entry.answer_sha256}, judged)
             except InputError as error:
                 raise InputError(CHANGED) from error
-        self.appended()
 
-    def appended(self) -> None:
+    def wrote(self, events: Iterable[JsonObject | None]) -> None:
         """Take note of what we appended ourselves."""
-        self._size = self._log.stat().st_size
+        self._size += sum(len(written(each)[1]) for each in events if each is not None)
 
 
-def ask_all(log: Path, entries: Iterable[Entry], ask: Ask, warn: Warn, *, skip_invalid: bool = False) -> Iterator[Said]:
+def ask_all(log: Path, entries: Iterable[Entry], ask: Ask, warn: Warn, drawn_from: DrawnFrom) -> Iterator[Said]:
     """Ask about one verdict after the other, and yield each label when it is in the log, before the next question.
 
     Answers that are to be scored are counted as answers, whatever the number of metrics.
     """
     run_id, together, labels = new_run_id(), list(entries), 0
-    unchanged = Unchanged(log, skip_invalid=skip_invalid)
     places: dict[object, int] = {}
     numbers = [places.setdefault(_counted(entry), len(places) + 1) for entry in together]
     for number, entry in zip(numbers, together, strict=True):
         said = ask(entry, number, len(places))
         if said is not None:
-            unchanged.check(entry, warn)
+            drawn_from.check(entry, warn)
             announcement = bare_run_event("label", run_id) if not labels else None
-            append_all(log, (), announcement, [each.event(run_id) for each in said.for_all(entry.also)], warn)
-            unchanged.appended()
+            events = [each.event(run_id) for each in said.for_all(entry.also)]
+            append_all(log, (), announcement, events, warn)
+            drawn_from.wrote([announcement, *events])
             labels += 1
             yield said
 

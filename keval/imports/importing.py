@@ -56,6 +56,11 @@ class Survey:
     """Fields that nothing was taken from, in the order of the file."""
     problems: RowProblems = field(default_factory=RowProblems)
 
+    @property
+    def tasks(self) -> int:
+        """How many tasks there are under each condition."""
+        return len(self.questions) * self.repetitions
+
     def of_uneven_repetitions(self) -> str | None:
         """Return what is to be said of answers that nobody misses, as rows alike were taken for repetitions."""
         lacking = len(self.questions) * len(self.conditions) * self.repetitions - self.rows
@@ -216,7 +221,6 @@ class Events:
 
     def _run(self, plan: str) -> JsonObject:
         answers, mapping, survey = self.answers, self.answers.mapping, self.survey
-        tasks = len(survey.questions) * survey.repetitions
         conditions = survey.ordered_conditions(mapping.baseline or BASELINE)
         return bare_run_event("import", answers.run_id) | {
             "config": mapping.as_written,
@@ -224,7 +228,7 @@ class Events:
             "config_name": mapping.name,
             "dataset": {"path": str(answers.path), "sha256": answers.sha256, "samples": len(survey.questions)},
             "agent": self._described_agent(),
-            "conditions": {name: _condition(name, tasks) for name in conditions},
+            "conditions": {name: _condition(name, survey.tasks) for name in conditions},
             "judges": [judge.described() for judge in mapping.judges],
             "repetitions": survey.repetitions,
             "plan_id": plan,
@@ -345,7 +349,7 @@ def import_answers(
 
         interrupt.run(main, warn)
         mapping = events.answers.mapping
-        for said in target.warnings(mapping.name, mapping.judges, events.survey.conditions):
+        for said in target.warnings(mapping.name, mapping.judges, events.survey.conditions, events.survey.tasks):
             warn(said)
     return new, target.there_already
 

@@ -38,6 +38,8 @@ class ImportTarget:
         self._changes = ImportedChanges(self._open.enter_context(closing(DiskMap())))
         self._judges = ImportedJudges()
         self._newest_runs: dict[_Imported, str] = {}
+        self._tasks: dict[_Imported, int] = {}
+        """How many tasks the newest of these runs has under each of its conditions."""
         self.conditions: set[str] = set()
         """Those of earlier imports."""
 
@@ -56,6 +58,7 @@ class ImportTarget:
         self._judges.take(line)
         if line["type"] == "run" and line["command"] == "import":
             self._newest_runs[_imported(line)] = line["id"]
+            self._tasks[_imported(line)] = max((each["tasks"] for each in line["conditions"].values()), default=0)
             self.conditions.update(line["conditions"])
 
     def lacking(self, lacked: JsonObject, line: bytes) -> list[bytes]:
@@ -78,15 +81,21 @@ class ImportTarget:
         taken = event("retraction", digest("retraction", target, own), own, target=target, reason=REASON, author=None)
         return [written(taken)[1]]
 
-    def warnings(self, name: str, judges: Sequence[ForeignJudge], conditions: Collection[str]) -> Iterator[str]:
-        """Yield what is to be said of scores that do not count, or are not compared, once all is written."""
+    def warnings(
+        self, name: str, judges: Sequence[ForeignJudge], conditions: Collection[str], tasks: int
+    ) -> Iterator[str]:
+        """Yield what is to be said of scores that do not count, or are not compared, once all is written.
+
+        `tasks` is how many the file has under each of its conditions.
+        """
         yield from self._changes.warnings()
         yield from self._judges.warnings_of(judges, conditions)
-        yield from self._mixed(name, conditions)
+        yield from self._mixed(name, conditions, tasks)
 
-    def _mixed(self, name: str, conditions: Collection[str]) -> Iterator[str]:
-        """Yield that some conditions are of this file and of an earlier one whose place it does not take."""
-        earlier = (others for known, others in self._newest_runs if known == name and others != set(conditions))
+    def _mixed(self, name: str, conditions: Collection[str], tasks: int) -> Iterator[str]:
+        """Yield under which conditions an earlier file, whose place this one does not take, has more answers."""
+        larger = (its for (known, its), number in self._tasks.items() if known == name and number > tasks)
+        earlier = (its for its in larger if its != set(conditions))
         mixed = sorted({condition for others in earlier for condition in others if condition in conditions})
         if mixed:
             yield (

@@ -10,7 +10,7 @@ from pathlib import Path
 from keval.errors import UsageError, Warn
 from keval.events import new_run_id
 from keval.execution.appending import append_in_thread, check_appendable
-from keval.execution.labelling import Unchanged, drawn
+from keval.execution.labelling import DrawnFrom, drawn
 from keval.execution.run_events import bare_run_event
 from keval.labels.draw import Entry, Wanted
 from keval.labels.labels import Said
@@ -19,9 +19,7 @@ from keval.labels.labels import Said
 class Labelling:
     """What one person is asked about, and has said by now."""
 
-    def __init__(
-        self, log: Path, labeler: str, entries: Iterable[Entry], warn: Warn, *, skip_invalid: bool = False
-    ) -> None:
+    def __init__(self, log: Path, labeler: str, entries: Iterable[Entry], warn: Warn, drawn_from: DrawnFrom) -> None:
         self.log = log
         self.labeler = labeler
         self.entries = tuple(entries)
@@ -32,7 +30,7 @@ class Labelling:
         self._warn = warn
         self._run_id = new_run_id()
         self._appending = threading.Lock()
-        self._unchanged = Unchanged(log, skip_invalid=skip_invalid)
+        self._drawn_from = drawn_from
 
     @classmethod
     def of(cls, log: Path, labeler: str, number: int, warn: Warn, *, skip_invalid: bool) -> Labelling:
@@ -41,8 +39,9 @@ class Labelling:
         if not labeler:
             raise UsageError("--label is empty; it is the name of who says it")
         check_appendable(log)
+        drawn_from = DrawnFrom(log, skip_invalid=skip_invalid)
         entries = drawn(log, Wanted(number, scores=True), warn, labeler, skip_invalid=skip_invalid)
-        return cls(log, labeler, entries, warn, skip_invalid=skip_invalid)
+        return cls(log, labeler, entries, warn, drawn_from)
 
     def after(self, place: int) -> int | None:
         """Return the first entry from a place on that has no score yet, then those before it; None if all have one."""
@@ -64,9 +63,9 @@ class Labelling:
         target = (entry.response_id, entry.judge_id, entry.metric)
         said = Said(target, self.labeler, score=score, note=note, draw=entry.draw, answer_sha256=entry.answer_sha256)
         with self._appending:
-            self._unchanged.check(entry, self._warn)
+            self._drawn_from.check(entry, self._warn)
             announcement = None if self.said else bare_run_event("label", self._run_id)
             labels = [each.event(self._run_id) for each in said.for_all(entry.also)]
             append_in_thread(self.log, announcement, labels, self._warn)
-            self._unchanged.appended()
+            self._drawn_from.wrote([announcement, *labels])
             self.said[place] = score

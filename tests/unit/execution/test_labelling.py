@@ -11,7 +11,8 @@ import pytest
 from keval.cli import root
 from keval.errors import EnvironmentLacksError, InputError, KevalError
 from keval.events import written
-from keval.execution.labelling import ask_all, drawn
+from keval.execution import labelling
+from keval.execution.labelling import DrawnFrom, ask_all, drawn
 from keval.ids import JsonObject
 from keval.labels.draw import Entry, Wanted
 from keval.labels.labels import Said
@@ -136,29 +137,51 @@ def test_a_label_goes_into_no_other_log(tmp_path: Path, now: str) -> None:
             log.unlink() if now == "removed" else others.replace(log)
         return Said((entry.response_id, entry.judge_id, entry.metric), "ada", "valid_failure")
 
-    saying = ask_all(log, entries, say, print)
+    saying = ask_all(log, entries, say, print, DrawnFrom(log, skip_invalid=False))
     next(saying)
     with pytest.raises(EnvironmentLacksError, match="was moved, replaced or removed meanwhile"):
         next(saying)
     assert not log.exists() if now == "removed" else log.read_bytes() == before
 
 
-def test_what_changed_since_it_was_drawn_is_not_labelled(tmp_path: Path) -> None:
-    """Another command may write to the log meanwhile: what it says of other answers changes nothing."""
+@pytest.mark.parametrize("when", ["before", "first", "second"])
+def test_what_changed_since_it_was_drawn_is_not_labelled(tmp_path: Path, when: str) -> None:
+    """Another command may write to the log at any time: what it says of other answers changes nothing."""
     log = judged_log(tmp_path, 1, 2)
+    drawn_from = DrawnFrom(log, skip_invalid=False)
     entries = drawn(log, Wanted(2), print, "ada", skip_invalid=False)
-    beside, changed = response_event("q9"), event_of(log, entries[1].response_id) | {"text": "Another."}
+
+    def appears(moment: str) -> None:
+        """Append what is of no entry, and at the right moment what changes the second one."""
+        changed = [event_of(log, entries[1].response_id) | {"text": "Another."}] if moment == when else []
+        with log.open("ab") as file:
+            file.writelines(written(event)[1] for event in [response_event("q9", text=moment), *changed])
 
     def say(entry: Entry, place: int, _of: int) -> Said:
-        with log.open("ab") as file:
-            file.write(written(beside if place == 1 else changed)[1])
+        appears("first" if place == 1 else "second")
         return Said((entry.response_id, entry.judge_id, entry.metric), "ada", "valid_failure")
 
-    saying = ask_all(log, entries, say, print)
+    appears("before")
+    saying = ask_all(log, entries, say, print, drawn_from)
     next(saying)
     with pytest.raises(InputError, match="was given or judged anew since it was drawn, so this label was not written"):
         next(saying)
     assert len(labels(log)) == 1
+
+
+def test_what_we_wrote_ourselves_is_no_change(tmp_path: Path) -> None:
+    """Else the whole log would be read before each label."""
+    log = judged_log(tmp_path, 0, 3)
+    drawn_from = DrawnFrom(log, skip_invalid=False)
+    entries = drawn(log, Wanted(3), print, "ada", skip_invalid=False)
+    told: list[str] = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(labelling, "check_targets", lambda *_: told.append("read"))
+        said = ask_all(log, entries, lambda entry, *_: Said(
+            (entry.response_id, entry.judge_id, entry.metric), "ada", "valid_failure"
+        ), print, drawn_from)  # fmt: skip
+        assert len(list(said)) == 3
+    assert told == []
 
 
 def event_of(log: Path, event_id: str) -> JsonObject:

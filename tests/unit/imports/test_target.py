@@ -40,14 +40,15 @@ def test_a_run_is_written_again_where_another_import_took_its_place() -> None:
         assert (lacking(target, first), lacking(target, second), target.there_already) == (1, 0, 2)
 
 
-def test_a_file_that_shares_some_conditions_with_an_earlier_one_is_named() -> None:
-    """It takes no other's place, so the answers of both count; a new version of the same conditions does."""
+def test_a_file_that_shares_some_conditions_with_a_larger_one_is_named() -> None:
+    """It takes no other's place, so answers of both count; a new version of the same conditions does."""
     with ImportTarget(is_empty=False) as target:
-        target.take(run_event(("a", "b")) | {"command": "import"})
-        assert list(target.warnings("test", (), {"a": None, "b": None})) == []
-        assert list(target.warnings("test", (), {"c": None})) == []
-        assert list(target.warnings("other", (), {"b": None})) == []
-        (told,) = target.warnings("test", (), {"b": None, "c": None})
+        target.take(run_event(("a", "b"), samples=6) | {"command": "import"})
+        assert list(target.warnings("test", (), {"a": None, "b": None}, 3)) == []
+        assert list(target.warnings("test", (), {"c": None}, 3)) == []
+        assert list(target.warnings("other", (), {"b": None}, 3)) == []
+        assert list(target.warnings("test", (), {"b": None, "c": None}, 6)) == []
+        (told,) = target.warnings("test", (), {"b": None, "c": None}, 3)
     assert told.startswith("answers of an earlier import of test count beside those of this file under b, as its other")
 
 
