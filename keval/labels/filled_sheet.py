@@ -32,14 +32,18 @@ _RULE = re.compile(r"^\s*([-*_])(?:\s*\1){2,}\s*$")
 _BOLD = r"(?:\*\*|__)"
 _HEADINGS, _TOOLS = "Question|Golden answer|Answer", "Tools called"
 _OWN = re.compile(
-    rf"^\s*{_BOLD}(?:(?:{_HEADINGS}){_BOLD}\s*$|(?:Judge|{_TOOLS}){_BOLD} |.+{_BOLD}, from \S+ to \S+\s*$)"
+    rf"^\s*{_BOLD}(?:(?:{_HEADINGS}){_BOLD}|Judge{_BOLD} .+: (?:passed|FAILED), score \S+?(?:, passes from \S+)?"
+    rf"|{_TOOLS}{_BOLD} .+|.+{_BOLD}, from \S+ to \S+)\s*$"
 )
 """A line that says what stands below it, or what is asked."""
+_TOOL_NAMES = re.compile(r"(?:[^\s,]+, ?)*[^\s,]+,?\s*$")
+_HEADING = re.compile(r"^##\s+[*_\\]*\d+[*_.\\]*\s*(?:\{[^}]*\}|#+)?\s*$")
+"""The heading of an entry, also as an editor may write it."""
 
 
 def _field(name: str) -> re.Pattern[str]:
     """Return a pattern of a line that fills a field in, such as `Score: 4` or `**score** : 4`."""
-    return re.compile(rf"^\s*(?:[-+]\s+)?[*_]*{name}[*_]*\s*:[*_]*(.*)$", re.IGNORECASE)
+    return re.compile(rf"^\s*{_BULLET}[*_]*{name}[*_]*\s*:[*_]*(.*)$", re.IGNORECASE)
 
 
 _LABELER, _SCORE, _NOTE = _field("Labeler"), _field("Score"), _field("Note")
@@ -239,7 +243,7 @@ def _problems_of_row(row: Mapping[str, object]) -> Iterator[str]:
 
 def _entries(text: str) -> Iterator[_Entry]:
     """Yield the entries of a sheet for people, or of several one after the other."""
-    lines = text.replace("\r\n", "\n").split("\n")
+    lines = text.split("\n")
     titles = [number for number, line in enumerate(lines) if number and line.strip() in (ASKS_SCORES, ASKS_VERDICTS)]
     for start, end in pairwise([0, *titles, len(lines)]):
         yield from _of_one(start, lines[start:end])
@@ -249,7 +253,7 @@ def _of_one(before: int, lines: Sequence[str]) -> Iterator[_Entry]:
     """Yield the entries of one sheet; `before` counts the lines above it."""
     starts = [number for number in range(len(lines)) if _is_start(lines, number)]
     head = lines[: starts[0]] if starts else lines
-    named = [found[1].strip(_AROUND) for line in head if (found := _LABELER.match(line)) is not None]
+    named = [_name(found[1]) for line in head if (found := _LABELER.match(line)) is not None]
     if problems := list(_problems_of_head(before + 1, head)):
         yield _Entry(before + 1, None, problems=problems)
     for start, end in pairwise([*starts, len(lines)]):
@@ -267,16 +271,26 @@ def _is_start(lines: Sequence[str], number: int) -> bool:
 def _problems_of_head(line: int, head: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield what stands above the first entry and is not the sheet's own, wrapped or not; and a second labeler."""
     yield from _without_heading(line, head)
-    own = f"{ASKS_SCORES} {ASKS_VERDICTS} {TO_SCORE} {OPTIONAL} {TO_TICK} {OPTIONAL}"
+    own = (ASKS_SCORES, ASKS_VERDICTS, f"{TO_SCORE} {OPTIONAL}", f"{TO_TICK} {OPTIONAL}")
     named: set[str] = set()
+    unfinished = ""
     for number, text in enumerate(head, start=line):
         labeler = _LABELER.match(text)
-        named |= set() if labeler is None else {labeler[1].strip(_AROUND)} - {""}
+        named |= set() if labeler is None else {_name(labeler[1])} - {""}
         if len(named) > 1:
             yield number, "another labeler is named above; each sheet is of one"
             named = set()
-        if labeler is None and text.strip() not in own and _MARK not in text and not _RULE.match(text):
+        if labeler is not None or _MARK in text or _RULE.match(text) or not text.strip():
+            continue
+        begun = next((each for each in (unfinished, *own) if each.startswith(text.strip())), None)
+        unfinished = "" if begun is None else begun.removeprefix(text.strip()).strip()
+        if begun is None:
             yield number, f"{text.strip()!r} is in no entry; write it below the `Note:` of one"
+
+
+def _name(written: str) -> str:
+    """Return the name that somebody wrote, as an editor may have saved it."""
+    return re.sub(r"\\([_*-])", r"\1", written.strip(" \t*`"))
 
 
 def _without_heading(line: int, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
@@ -291,6 +305,8 @@ def _entry(line: int, lines: Sequence[str], labeler: str) -> _Entry:
     notes = ((place, found[1]) for place, text in enumerate(lines) if (found := _NOTE.match(text)) is not None)
     noted, beginning = next(notes, (len(lines), ""))
     filled = _Form()
+    if not _HEADING.match(lines[0]):
+        filled.problems.append((line, f"{lines[0]!r} heads an entry; write `## 1`, and what it says below `Note:`"))
     for place in range(1, noted):
         filled.take(line + place, lines[place], lines[place - 1])
     rest = list(enumerate(lines[noted + 1 :], start=line + noted + 1))
@@ -366,7 +382,7 @@ class _Form:
         """Return whether a line is the rest of the one above it, which an editor has wrapped."""
         if not self.unfinished or not above.strip():
             self.unfinished = ""
-        elif self.unfinished == ",":  # names of tools, of which the last has no comma
+        elif self.unfinished == "," and _TOOL_NAMES.match(text):  # of which the last has no comma
             self.unfinished = "," if text.endswith(",") else ""
             return True
         elif self.unfinished.startswith(text):

@@ -149,6 +149,24 @@ def test_a_remark_is_named_wherever_it_stands(tmp_path: Path, place: str, told: 
         filled_sheet.read(written(tmp_path, text), None)
 
 
+@pytest.mark.parametrize("remark", ["- [x] judge_bug", "Score: 4", "wrong"])
+@pytest.mark.parametrize("line", ["## 1", "passes from 4", "Labeler: ada\n"])
+def test_nothing_is_lost_behind_a_line_of_the_sheet(tmp_path: Path, line: str, remark: str) -> None:
+    """Behind the heading of an entry or the judge's verdict, or as a line of one word above the first entry."""
+    text = sheet.markdown([ENTRY], "ada").replace(line, f"{line} {remark}".replace("\n ", "\n"), 1)
+    with pytest.raises(
+        InputError, match=r"heads an entry; write `## 1`|cannot be read; |is in no entry; write it below"
+    ):
+        filled_sheet.read(written(tmp_path, text), None)
+
+
+@pytest.mark.parametrize("saved", ["ada\\_b", "`ada_b`", "**ada_b**", " ada_b "])
+def test_a_labeler_is_the_same_whatever_an_editor_escapes(tmp_path: Path, saved: str) -> None:
+    """Else one person would be two, who agree or contradict each other."""
+    text = ticked(sheet.markdown([ENTRY], "ada"), "judge_bug").replace("Labeler: ada", f"Labeler: {saved}")
+    assert filled_sheet.read(written(tmp_path, text), "ada_b").said[0].labeler == "ada_b"
+
+
 def test_lines_of_the_sheet_may_be_wrapped(tmp_path: Path) -> None:
     """By an editor that knows where their text goes on; a rule across the page says nothing."""
     entry = replace(ENTRY, tools=("search", "open_page", "open_page"))
