@@ -33,9 +33,11 @@ _BOLD = r"(?:\*\*|__)"
 _HEADINGS, _TOOLS = "Question|Golden answer|Answer", "Tools called"
 _OWN = re.compile(
     rf"^\s*{_BOLD}(?:(?:{_HEADINGS}){_BOLD}|Judge{_BOLD} .+: (?:passed|FAILED), score \S+?(?:, passes from \S+)?"
-    rf"|{_TOOLS}{_BOLD} .+|.+{_BOLD}, from \S+ to \S+)\s*$"
+    rf"|{_TOOLS}{_BOLD}(?: .+)?|.+{_BOLD}, from \S+ to \S+)\s*$"
 )
 """A line that says what stands below it, or what is asked."""
+_BEGINS = re.compile(rf"^\s*{_BOLD}.*{_BOLD}|^\s*{_BOLD}[^*]+$")
+"""What may be the first part of such a line."""
 _TOOL_NAMES = re.compile(r"(?:[^\s,]+, ?)*[^\s,]+,?\s*$")
 _HEADING = re.compile(r"^##\s+[*_\\]*\d+[*_.\\]*\s*(?:\{[^}]*\}|#+)?\s*$")
 """The heading of an entry, also as an editor may write it."""
@@ -302,13 +304,15 @@ def _without_heading(line: int, lines: Iterable[str]) -> Iterator[tuple[int, str
 
 def _entry(line: int, lines: Sequence[str], labeler: str) -> _Entry:
     """Return the entry of these lines, the first of which is its heading."""
-    notes = ((place, found[1]) for place, text in enumerate(lines) if (found := _NOTE.match(text)) is not None)
+    written = (place for place, text in enumerate(lines) if not _OWN.match(text))
+    notes = ((place, found[1]) for place in written if (found := _NOTE.match(lines[place])) is not None)
     noted, beginning = next(notes, (len(lines), ""))
     filled = _Form()
     if not _HEADING.match(lines[0]):
         filled.problems.append((line, f"{lines[0]!r} heads an entry; write `## 1`, and what it says below `Note:`"))
     for place in range(1, noted):
         filled.take(line + place, lines[place], lines[place - 1])
+    filled.end()
     rest = list(enumerate(lines[noted + 1 :], start=line + noted + 1))
     problems = [
         *filled.problems,
@@ -322,7 +326,7 @@ def _entry(line: int, lines: Sequence[str], labeler: str) -> _Entry:
         filled.ticked,
         _number(filled.scores[0][1]) if filled.scores else None,
         score_line=filled.scores[0][0] if filled.scores else None,
-        note="\n".join([beginning, *(text for _, text in rest)]).strip() or None,
+        note=_without_rules([beginning, *(text for _, text in rest)]),
         labeler=labeler,
         problems=problems,
     )
@@ -343,34 +347,68 @@ class _Form:
     """Whether a quote may follow: each heading has one."""
     unfinished: str = ""
     """What is still to come of a line that an editor has wrapped."""
+    begun: tuple[int, str] | None = None
+    """The line that may be the first part of one of the sheet's, and what follows it."""
     problems: list[tuple[int, str]] = field(default_factory=list)
 
     def take(self, number: int, text: str, above: str) -> None:
         """Take the next line, which stands below another one."""
         if not text.strip() or _RULE.match(text):
-            return
-        if _is_quoted(text):
+            self.end()
+        elif _is_quoted(text):
+            self.end()
             self._take_quote(number, text, above)
-        elif self._is_continued(text.strip(), above):
-            return
-        elif _is_quoted(above):
+        elif not self._is_continued(text.strip(), above) and not self._is_rest(text.strip()):
+            self._take_line(number, text, above)
+
+    def _take_line(self, number: int, text: str, above: str) -> None:
+        """Take a line that begins with itself, and is not quoted."""
+        if _is_quoted(above):
             told = "stands right below a quote; begin it with `>` if it belongs to it, else put an empty line above"
             self.problems.append((number, f"{text.strip()!r} {told}"))
         elif self.about is None and "<!--" in text:
             self.about = _parsed(text)
         elif _MARK in text:
             self.problems += _without_heading(number, [text])
+        elif _OWN.match(text):
+            self._take_own(text)
         elif (box := _BOX.match(text)) is not None:
             self._take_box(number, box)
         elif (score := _SCORE.match(text)) is not None:
             self._take_score(number, score[1].strip(_AROUND))
-        elif _OWN.match(text):
-            self.may_quote = True
-            self.unfinished = "," if _TOOLS in text and text.rstrip().endswith(",") else ""
+        elif _BEGINS.match(text) and not above.strip():
+            self.begun = number, text.strip()
         else:
-            told = "write `Score: 4`, tick a box as in `- [x]`, or move it below `Note:`"
-            joined = "join it with the line above if it belongs to it, or " if above.strip() else ""
-            self.problems.append((number, f"{text.strip()!r} cannot be read; {joined}{told}"))
+            self._name(number, text, above)
+
+    def _name(self, number: int, text: str, above: str) -> None:
+        """Name a line that is none of the sheet's."""
+        told = "write `Score: 4`, tick a box as in `- [x]`, or move it below `Note:`"
+        joined = "join it with the line above if it belongs to it, or " if above.strip() else ""
+        self.problems.append((number, f"{text.strip()!r} cannot be read; {joined}{told}"))
+
+    def end(self) -> None:
+        """Take note that a line which began like one of the sheet's did not go on so."""
+        if self.begun is not None:
+            self._name(*self.begun, above="")
+            self.begun = None
+
+    def _is_rest(self, text: str) -> bool:
+        """Return whether a line may be of the line that has begun."""
+        if self.begun is None:
+            return False
+        number, before = self.begun
+        whole = f"{before} {text}"
+        if _OWN.match(whole):
+            self._take_own(whole)
+            self.begun = None
+        else:
+            self.begun = number, whole
+        return True
+
+    def _take_own(self, text: str) -> None:
+        self.may_quote = True
+        self.unfinished = "," if _TOOLS in text and text.rstrip().endswith((",", "*", "_")) else ""
 
     def _take_quote(self, number: int, text: str, above: str) -> None:
         if not _is_quoted(above) and not self.may_quote:
@@ -440,6 +478,14 @@ def _problem_in_note(text: str, *, is_empty: bool) -> Iterator[str]:
         yield f"{text.strip()!r} stands in the note; each sheet names its labeler above its first entry"
     elif _MARK in text:
         yield from (told for _, told in _without_heading(0, [text]))
+
+
+def _without_rules(lines: Sequence[str]) -> str | None:
+    """Return a note without the lines across the page at its end, which stand between entries; None if it is empty."""
+    kept = list(lines)
+    while kept and (not kept[-1].strip() or _RULE.match(kept[-1])):
+        kept.pop()
+    return "\n".join(kept).strip() or None
 
 
 def _number(written: str) -> float | str:

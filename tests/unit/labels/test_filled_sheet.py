@@ -177,6 +177,35 @@ def test_lines_of_the_sheet_may_be_wrapped(tmp_path: Path) -> None:
     assert (said.verdict, said.note) == ("ambiguous", None)
 
 
+def test_long_lines_of_the_sheet_may_be_wrapped_anywhere(tmp_path: Path) -> None:
+    """The judge's verdict, a list that begins with a long name, and the name of a metric."""
+    entry = replace(ENTRY, judge="a judge of a long name", tools=("search", "open_page"))
+    text = ticked(sheet.markdown([entry], "ada"), "judge_bug").replace("a judge of a long", "a judge\nof a\nlong")
+    text = text.replace("**Tools called** search", "**Tools called**\nsearch")
+    (said,) = filled_sheet.read(written(tmp_path, text), None).said
+    assert said.verdict == "judge_bug"
+    blind = replace(ENTRY, metric="a metric of a long name", draw={"method": "random", "seed": 1})
+    text = sheet.markdown([blind], "ada").replace("**a metric of", "**a metric\nof").replace("\nScore:", "\nScore: 2")
+    assert filled_sheet.read(written(tmp_path, text), None).said[0].score == 2
+
+
+@pytest.mark.parametrize("metric", ["Score: relevance", "note: tone", "*Score: 1", "Labeler: x"])
+def test_the_name_of_a_metric_fills_nothing_in(tmp_path: Path, metric: str) -> None:
+    """It stands in a line of the sheet's own, whatever it looks like."""
+    blind = replace(ENTRY, metric=metric, draw={"method": "random", "seed": 1})
+    text = sheet.markdown([blind], "ada")
+    assert filled_sheet.read(written(tmp_path, text), None).empty == 1
+    filled = filled_sheet.read(written(tmp_path, text.replace("\nScore:", "\nScore: 2")), None)
+    assert [(said.score, said.note) for said in filled.said] == [(2, None)]
+
+
+def test_a_rule_between_entries_is_no_note(tmp_path: Path) -> None:
+    """An editor, or a person, may draw a line across the page."""
+    text = ticked(sheet.markdown([ENTRY, replace(ENTRY, response_id="r2")], "ada"), "judge_bug")
+    filled = filled_sheet.read(written(tmp_path, text.replace("## 2", "---\n\n## 2")), None)
+    assert ([said.note for said in filled.said], filled.empty) == ([None], 1)
+
+
 def test_a_score_that_is_none_is_named_with_its_line(tmp_path: Path) -> None:
     """Not with that of its entry, of which there may be many."""
     text = sheet.markdown([replace(ENTRY, draw={"method": "random", "seed": 1})], "ada")
