@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import orjson
 
-from keval.exports._junit import JunitCase, Outcome, suite_xml
+from keval.exports._junit import JunitCase, Outcome, document, suite
 from keval.exports.markdown import escaped
 from keval.printable import printable_json
 from keval.readable import NOTHING, dollars, number
@@ -60,7 +60,7 @@ def junit(outcome: GateResult) -> Iterator[str]:
         JunitCase(each.about, each.rule, outcomes[each.verdict], f"{_found(each)}; {each.why}", each.verdict)
         for each in outcome.findings
     ]
-    yield suite_xml("keval gate", cases, BANNER if outcome.mock else None, outcome.warnings)
+    yield document([suite("keval gate", cases, BANNER if outcome.mock else None, outcome.warnings)])
 
 
 SHORT_S = 0.1

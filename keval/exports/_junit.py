@@ -27,26 +27,35 @@ class JunitCase:
     """The outcome in the words of keval, where it is not `passed`."""
 
 
-def suite_xml(name: str, cases: Sequence[JunitCase], banner: str | None, warnings: Iterable[str]) -> str:
-    """Return one suite of test cases; `banner` says that a mock answered."""
+def document(suites: Sequence[ET.Element]) -> str:
+    """Return a suite, or several, as XML: a CI takes one document of a file."""
+    root = suites[0]
+    if len(suites) > 1:
+        root = ET.Element("testsuites")
+        root.extend(suites)
+    ET.indent(root)
+    return f"{DECLARATION}\n{ET.tostring(root, encoding='unicode')}"
+
+
+def suite(name: str, cases: Sequence[JunitCase], banner: str | None, warnings: Iterable[str]) -> ET.Element:
+    """Return a suite of test cases; `banner` says that a mock answered."""
     outcomes = [each.outcome for each in cases]
     counts = {
         "tests": len(cases), "failures": outcomes.count("failure"), "errors": outcomes.count("error"),
         "skipped": outcomes.count("skipped"),
     }  # fmt: skip
     shown = {name: str(count) for name, count in counts.items() if count or name != "skipped"}
-    suite = ET.Element("testsuite", {"name": printable(name)} | shown)
+    made = ET.Element("testsuite", {"name": printable(name)} | shown)
     if banner is not None:
-        properties = ET.SubElement(suite, "properties")
+        properties = ET.SubElement(made, "properties")
         ET.SubElement(properties, "property", name="mock", value=banner)
     for each in cases:
-        case = ET.SubElement(suite, "testcase", classname=printable(each.about), name=printable(each.name))
+        case = ET.SubElement(made, "testcase", classname=printable(each.about), name=printable(each.name))
         if each.outcome == "passed":
             ET.SubElement(case, "system-out").text = printable(each.said)
         else:
             kind = {"type": each.kind} if each.kind else {}
             ET.SubElement(case, each.outcome, {"message": printable(each.said)} | kind)
     if told := [printable(each) for each in warnings]:
-        ET.SubElement(suite, "system-err").text = "\n".join(told)
-    ET.indent(suite)
-    return f"{DECLARATION}\n{ET.tostring(suite, encoding='unicode')}"
+        ET.SubElement(made, "system-err").text = "\n".join(told)
+    return made

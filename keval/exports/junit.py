@@ -1,4 +1,4 @@
-"""JUnit XML for the test pages of a CI: a case per comparison, and one per condition for what was not measured.
+"""JUnit XML for the test pages of a CI: a case per comparison, per condition for answers, and per metric for scores.
 
 A report has no rules: a condition that is lower than its baseline fails, and where nobody can tell nothing is claimed.
 What must hold says `keval gate -f junit`.
@@ -7,15 +7,16 @@ What must hold says `keval gate -f junit`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from xml.etree import ElementTree as ET
 
 from keval.counted import counted
 from keval.exports import Export
-from keval.exports._junit import JunitCase, suite_xml
+from keval.exports._junit import JunitCase, Outcome, document, suite
 from keval.metric_names import full_name
 from keval.readable import interval, number
-from keval.reports.conclusions import Difference, MetricTable
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable
 from keval.reports.model import ConditionSummary, Report
 
 
@@ -25,16 +26,25 @@ class Junit(Export):
 
     def render(self, report: Report) -> bytes:
         """Return the report as JUnit XML."""
-        about = " ".join(filter(None, ["keval report", report.header.name, "(mock)" if report.mock else ""]))
-        cases = [
-            *(_compared(table, found) for table in report.metrics for found in table.differences),
-            *map(_answered, report.conditions),
-        ]
-        return f"{suite_xml(about, cases, report.banner, _warnings(report))}\n".encode()
+        return self.render_all([report])
+
+    def render_all(self, reports: Sequence[Report]) -> bytes:
+        """Return several reports as one document."""
+        return f"{document(list(map(_suite, reports)))}\n".encode()
 
     def is_own(self, head: bytes) -> bool:
         """Return whether a file begins as a suite of keval's."""
-        return re.match(rb'<\?xml [^>]*>\n<testsuite name="keval report', head) is not None
+        return re.match(rb'<\?xml [^>]*>\s*(<testsuites>\s*)?<testsuite name="keval report', head) is not None
+
+
+def _suite(report: Report) -> ET.Element:
+    about = " ".join(filter(None, ["keval report", report.header.name, "(mock)" if report.mock else ""]))
+    cases = [
+        *(_compared(table, found) for table in report.metrics for found in table.differences),
+        *map(_answered, report.conditions),
+        *(_scored(table, found) for table in report.metrics for found in table.scores),
+    ]
+    return suite(about, cases, report.banner, _said(report))
 
 
 def _compared(table: MetricTable, found: Difference) -> JunitCase:
@@ -57,9 +67,22 @@ def _answered(condition: ConditionSummary) -> JunitCase:
     """Say of how many tasks there are answers; any that failed or is missing is in a number, or leaves it uncertain."""
     missing = {**condition.failed, **({"not done": condition.not_done} if condition.not_done else {})}
     said = [counted(condition.completed, "answer"), *(f"{kind}: {times:,}" for kind, times in missing.items())]
-    return JunitCase("answers", condition.name, "error" if missing else "passed", ", ".join(said), "failed")
+    return JunitCase("answers", condition.name, "error" if missing else "passed", ", ".join(said), "missing")
 
 
-def _warnings(report: Report) -> Iterator[str]:
+def _scored(table: MetricTable, found: ConditionScore) -> JunitCase:
+    """Say how many tasks have a score, and what became of the others."""
+    missing = found.not_measured + (found.not_done or 0)
+    said = [f"{found.scored:,} scored", *(f"{kind}: {times:,}" for kind, times in found.failed.items())]
+    said += [f"not done: {found.not_done:,}"] if found.not_done else []
+    outcome: Outcome = "error" if missing else "passed"
+    return JunitCase(
+        full_name(table.judge, table.metric), f"scores of {found.condition}", outcome, ", ".join(said), "missing"
+    )
+
+
+def _said(report: Report) -> Iterator[str]:
+    for headline in report.headlines:
+        yield headline.text
     for warning in (*report.warnings_first, *report.warnings):
         yield warning.text

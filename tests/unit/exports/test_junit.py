@@ -9,7 +9,7 @@ import pytest
 
 from keval.exports.junit import Junit
 from keval.reports.model import Report
-from tests.reports import HOSTILE, difference, hostile_report, small_report, summary
+from tests.reports import HOSTILE, difference, hostile_report, score, small_report, summary
 
 
 def suite(report: Report) -> ET.Element:
@@ -56,6 +56,26 @@ def test_what_was_not_answered_is_an_error() -> None:
     assert {name: found.get(name) for name in ("tests", "failures", "errors")} == {
         "tests": "2", "failures": "0", "errors": "1",
     }  # fmt: skip
+
+
+def test_answers_that_no_judge_could_score_are_an_error() -> None:
+    """A judge that breaks is no green suite."""
+    (table, *_) = small_report().metrics
+    whole, broken = score("whole", failed={}), score("broken", scored=12, not_measured=6, failed={"judge_error": 6})
+    table = dataclasses.replace(table, scores=(whole, broken), differences=())
+    found = suite(dataclasses.replace(small_report(), metrics=(table,), conditions=()))
+    passed, error = (each[0] for each in found.iter("testcase"))
+    assert (passed.tag, passed.text) == ("system-out", "17 scored")
+    assert (error.tag, error.get("message")) == ("error", "12 scored, judge_error: 6")
+
+
+def test_several_evaluations_are_one_document() -> None:
+    """A CI takes no two of them in one file, and the next report replaces it all the same."""
+    made = Junit().render_all([small_report(), small_report()])
+    root = ET.fromstring(made)  # noqa: S314 - keval has just written it
+    assert (root.tag, [each.tag for each in root]) == ("testsuites", ["testsuite", "testsuite"])
+    assert Junit().is_own(made)
+    assert Junit().is_own(Junit().render(small_report()))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
