@@ -97,6 +97,10 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "a retraction is what the command appends",
         {"execution.appending", "logs.retraction"},
     ),
+    "unit/labels/test_filled_sheet.py": (
+        "what lines of a sheet say is read there",
+        {"labels.entry_form", "labels.sheet_lines"},
+    ),
     "unit/datasets/test_datasets.py": (
         "the same records in every format",
         {"datasets._layout", "datasets.csv", "datasets.json", "datasets.jsonl", "datasets.parquet", "datasets.tsv"},

@@ -8,49 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-import orjson
-
 from keval.documents import strict_json
 from keval.errors import InputError
+from keval.labels.entry_form import EntryForm
 from keval.labels.labels import SAYS, Said, Target
 from keval.labels.sheet import ASKS_SCORES, ASKS_VERDICTS, OPTIONAL, TO_SCORE, TO_TICK
+from keval.labels.sheet_lines import AROUND, BOX, HEADING, LABELER, MARK, NOTE, OWN, RULE, SCORE, without_heading
 
-_MARK = "<!-- keval"
-_ABOUT = re.compile(rf"^\s*{_MARK} (\{{.*\}}) -->\s*$")
-_BULLET = r"(?:\\?[-*+]\s*|\d+[.)]\s+)?"
-_BOX = re.compile(
-    rf"^\s*{_BULLET}(?:\\?\[(?P<mark>[^\[\]\\]*)\\?\]|(?P<sign>[☐☑☒]))\s*[*_]*(?P<choice>\w[\w\\]*?)[*_]*(?P<rest>[\s:].*)?$"
-)
-"""A box, also as it looks when an editor has saved it with another bullet, as a sign, or with backslashes."""
-_SIGNS = {"☐": "", "☑": "x", "☒": "x"}
-_RULE = re.compile(r"^\s*([-*_])(?:\s*\1){2,}\s*$")
-"""A line across the page."""
-_BOLD = r"(?:\*\*|__)"
-_HEADINGS, _TOOLS = "Question|Golden answer|Answer", "Tools called"
-_OWN = re.compile(
-    rf"^\s*{_BOLD}(?:(?:{_HEADINGS}){_BOLD}|Judge{_BOLD} .+: (?:passed|FAILED), score \S+?(?:, passes from \S+)?"
-    rf"|{_TOOLS}{_BOLD}(?: .+)?|.+{_BOLD}, from \S+ to \S+)\s*$"
-)
-"""A line that says what stands below it, or what is asked."""
-_BEGINS = re.compile(rf"^\s*{_BOLD}.*{_BOLD}|^\s*{_BOLD}[^*]+$")
-"""What may be the first part of such a line."""
-_TOOL_NAMES = re.compile(r"(?:[^\s,]+, ?)*[^\s,]+,?\s*$")
-_HEADING = re.compile(r"^##\s+[*_\\]*\d+[*_.\\]*\s*(?:\{[^}]*\}|#+)?\s*$")
-"""The heading of an entry, also as an editor may write it."""
-
-
-def _field(name: str) -> re.Pattern[str]:
-    """Return a pattern of a line that fills a field in, such as `Score: 4` or `**score** : 4`."""
-    return re.compile(rf"^\s*{_BULLET}[*_]*{name}[*_]*\s*:[*_]*(.*)$", re.IGNORECASE)
-
-
-_LABELER, _SCORE, _NOTE = _field("Labeler"), _field("Score"), _field("Note")
-_AROUND = " \t*_`\\"
-"""What may stand around what is filled in."""
 _FIELDS = ("verdict", "score", "note", "labeler")
 """What is filled in of a JSON line."""
 
@@ -255,7 +223,7 @@ def _of_one(before: int, lines: Sequence[str]) -> Iterator[_Entry]:
     """Yield the entries of one sheet; `before` counts the lines above it."""
     starts = [number for number in range(len(lines)) if _is_start(lines, number)]
     head = lines[: starts[0]] if starts else lines
-    named = [_name(found[1]) for line in head if (found := _LABELER.match(line)) is not None]
+    named = [_name(found[1]) for line in head if (found := LABELER.match(line)) is not None]
     if problems := list(_problems_of_head(before + 1, head)):
         yield _Entry(before + 1, None, problems=problems)
     for start, end in pairwise([*starts, len(lines)]):
@@ -267,22 +235,22 @@ def _is_start(lines: Sequence[str], number: int) -> bool:
     if not lines[number].startswith("## "):
         return False
     following = next((line for line in lines[number + 1 :] if line.strip()), "")
-    return lines[number].removeprefix("## ").strip().isdecimal() or following.lstrip().startswith(_MARK)
+    return lines[number].removeprefix("## ").strip().isdecimal() or following.lstrip().startswith(MARK)
 
 
 def _problems_of_head(line: int, head: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield what stands above the first entry and is not the sheet's own, wrapped or not; and a second labeler."""
-    yield from _without_heading(line, head)
+    yield from without_heading(line, head)
     own = (ASKS_SCORES, ASKS_VERDICTS, f"{TO_SCORE} {OPTIONAL}", f"{TO_TICK} {OPTIONAL}")
     named: set[str] = set()
     unfinished = ""
     for number, text in enumerate(head, start=line):
-        labeler = _LABELER.match(text)
+        labeler = LABELER.match(text)
         named |= set() if labeler is None else {_name(labeler[1])} - {""}
         if len(named) > 1:
             yield number, "another labeler is named above; each sheet is of one"
             named = set()
-        if labeler is not None or _MARK in text or _RULE.match(text) or not text.strip():
+        if labeler is not None or MARK in text or RULE.match(text) or not text.strip():
             continue
         begun = next((each for each in (unfinished, *own) if each.startswith(text.strip())), None)
         unfinished = "" if begun is None else begun.removeprefix(text.strip()).strip()
@@ -295,20 +263,13 @@ def _name(written: str) -> str:
     return re.sub(r"\\([_*-])", r"\1", written.strip(" \t*`"))
 
 
-def _without_heading(line: int, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines that say what an entry is about which has no heading, with what is wrong."""
-    for number, text in enumerate(lines, start=line):
-        if _MARK in text:
-            yield number, "the heading of this entry is gone; write `## 1` above it"
-
-
 def _entry(line: int, lines: Sequence[str], labeler: str) -> _Entry:
     """Return the entry of these lines, the first of which is its heading."""
-    written = (place for place, text in enumerate(lines) if not _OWN.match(text))
-    notes = ((place, found[1]) for place in written if (found := _NOTE.match(lines[place])) is not None)
+    written = (place for place, text in enumerate(lines) if not OWN.match(text))
+    notes = ((place, found[1]) for place in written if (found := NOTE.match(lines[place])) is not None)
     noted, beginning = next(notes, (len(lines), ""))
-    filled = _Form()
-    if not _HEADING.match(lines[0]):
+    filled = EntryForm()
+    if not HEADING.match(lines[0]):
         filled.problems.append((line, f"{lines[0]!r} heads an entry; write `## 1`, and what it says below `Note:`"))
     for place in range(1, noted):
         filled.take(line + place, lines[place], lines[place - 1])
@@ -332,158 +293,22 @@ def _entry(line: int, lines: Sequence[str], labeler: str) -> _Entry:
     )
 
 
-@dataclass(slots=True)
-class _Form:
-    """What the lines of one entry say above its note."""
-
-    about: dict[str, object] | None = None
-    ticked: list[str] = field(default_factory=list)
-    scores: list[tuple[int, str]] = field(default_factory=list)
-    """With their lines."""
-    boxes: int = 0
-    fields: int = 0
-    """Lines for a score, filled in or not."""
-    may_quote: bool = False
-    """Whether a quote may follow: each heading has one."""
-    unfinished: str = ""
-    """What is still to come of a line that an editor has wrapped."""
-    begun: tuple[int, str] | None = None
-    """The line that may be the first part of one of the sheet's, and what follows it."""
-    problems: list[tuple[int, str]] = field(default_factory=list)
-
-    def take(self, number: int, text: str, above: str) -> None:
-        """Take the next line, which stands below another one."""
-        if not text.strip() or _RULE.match(text):
-            self.end()
-        elif _is_quoted(text):
-            self.end()
-            self._take_quote(number, text, above)
-        elif not self._is_continued(text.strip(), above) and not self._is_rest(text.strip()):
-            self._take_line(number, text, above)
-
-    def _take_line(self, number: int, text: str, above: str) -> None:
-        """Take a line that begins with itself, and is not quoted."""
-        if _is_quoted(above):
-            told = "stands right below a quote; begin it with `>` if it belongs to it, else put an empty line above"
-            self.problems.append((number, f"{text.strip()!r} {told}"))
-        elif self.about is None and "<!--" in text:
-            self.about = _parsed(text)
-        elif _MARK in text:
-            self.problems += _without_heading(number, [text])
-        elif _OWN.match(text):
-            self._take_own(text)
-        elif (box := _BOX.match(text)) is not None:
-            self._take_box(number, box)
-        elif (score := _SCORE.match(text)) is not None:
-            self._take_score(number, score[1].strip(_AROUND))
-        elif _BEGINS.match(text) and not above.strip():
-            self.begun = number, text.strip()
-        else:
-            self._name(number, text, above)
-
-    def _name(self, number: int, text: str, above: str) -> None:
-        """Name a line that is none of the sheet's."""
-        told = "write `Score: 4`, tick a box as in `- [x]`, or move it below `Note:`"
-        joined = "join it with the line above if it belongs to it, or " if above.strip() else ""
-        self.problems.append((number, f"{text.strip()!r} cannot be read; {joined}{told}"))
-
-    def end(self) -> None:
-        """Take note that a line which began like one of the sheet's did not go on so."""
-        if self.begun is not None:
-            self._name(*self.begun, above="")
-            self.begun = None
-
-    def _is_rest(self, text: str) -> bool:
-        """Return whether a line may be of the line that has begun."""
-        if self.begun is None:
-            return False
-        number, before = self.begun
-        whole = f"{before} {text}"
-        if _OWN.match(whole):
-            self._take_own(whole)
-            self.begun = None
-        else:
-            self.begun = number, whole
-        return True
-
-    def _take_own(self, text: str) -> None:
-        self.may_quote = True
-        self.unfinished = "," if _TOOLS in text and text.rstrip().endswith((",", "*", "_")) else ""
-
-    def _take_quote(self, number: int, text: str, above: str) -> None:
-        if not _is_quoted(above) and not self.may_quote:
-            told = "is quoted where the sheet quotes nothing; write it below `Note:`"
-            self.problems.append((number, f"{text.strip()!r} {told}"))
-        self.may_quote = False
-
-    def _is_continued(self, text: str, above: str) -> bool:
-        """Return whether a line is the rest of the one above it, which an editor has wrapped."""
-        if not self.unfinished or not above.strip():
-            self.unfinished = ""
-        elif self.unfinished == "," and _TOOL_NAMES.match(text):  # of which the last has no comma
-            self.unfinished = "," if text.endswith(",") else ""
-            return True
-        elif self.unfinished.startswith(text):
-            self.unfinished = self.unfinished.removeprefix(text).strip()
-            return True
-        return False
-
-    def _take_box(self, number: int, box: re.Match[str]) -> None:
-        self.boxes += 1
-        self.may_quote = False
-        mark, choice = _SIGNS.get(box["sign"] or "", (box["mark"] or "").strip()), box["choice"].replace("\\", "")
-        rest, says = " ".join((box["rest"] or "").removeprefix(":").split()), SAYS.get(choice, "")
-        if says.startswith(rest):
-            self.unfinished = says.removeprefix(rest).strip() if rest else ""
-        elif choice in SAYS:
-            self.problems.append((number, f"{rest!r} stands behind a box; write it below `Note:`"))
-        if mark in ("x", "X"):
-            self.ticked.append(choice)
-        elif mark:
-            self.problems.append((number, f"[{mark}] is neither empty nor an x"))
-
-    def _take_score(self, number: int, said: str) -> None:
-        self.fields += 1
-        self.may_quote = False
-        if said and self.scores:
-            self.problems.append((number, "another score is written above; keep one"))
-        elif said:
-            self.scores.append((number, said))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is ticked, and no score is written."""
-        return not self.ticked and not self.scores
-
-    def lost(self) -> Iterator[str]:
-        """Yield what is wrong with an entry that seems to be empty: it may have been filled in in another way."""
-        if "passed" not in (self.about or {}):
-            if not self.fields:
-                yield "its line `Score:` is gone, or cannot be read"
-        elif self.boxes < len(SAYS) - 1:
-            yield f"only {self.boxes} of its {len(SAYS) - 1} boxes can be read; tick one as in `- [x] judge_bug`"
-
-
-def _is_quoted(text: str) -> bool:
-    return text.lstrip().startswith(">")
-
-
 def _problem_in_note(text: str, *, is_empty: bool) -> Iterator[str]:
     """Yield what is wrong with a line of a note: what may be meant for the entry, or is of another one."""
-    box, score = _BOX.match(text), _SCORE.match(text)
-    is_said = bool(box and (box["sign"] or box["mark"].strip())) or bool(score and score[1].strip(_AROUND))
+    box, score = BOX.match(text), SCORE.match(text)
+    is_said = bool(box and (box["sign"] or box["mark"].strip())) or bool(score and score[1].strip(AROUND))
     if is_empty and is_said:
         yield f"{text.strip()!r} stands in the note; move it above `Note:`"
-    elif _LABELER.match(text) is not None:
+    elif LABELER.match(text) is not None:
         yield f"{text.strip()!r} stands in the note; each sheet names its labeler above its first entry"
-    elif _MARK in text:
-        yield from (told for _, told in _without_heading(0, [text]))
+    elif MARK in text:
+        yield from (told for _, told in without_heading(0, [text]))
 
 
 def _without_rules(lines: Sequence[str]) -> str | None:
     """Return a note without the lines across the page at its end, which stand between entries; None if it is empty."""
     kept = list(lines)
-    while kept and (not kept[-1].strip() or _RULE.match(kept[-1])):
+    while kept and (not kept[-1].strip() or RULE.match(kept[-1])):
         kept.pop()
     return "\n".join(kept).strip() or None
 
@@ -494,13 +319,3 @@ def _number(written: str) -> float | str:
         return written if "_" in written else float(written)  # Python takes 0_4 for 4
     except ValueError:
         return written
-
-
-def _parsed(comment: str) -> dict[str, object] | None:
-    """Return what a comment says that its entry is about; None if it is damaged."""
-    found = _ABOUT.match(comment)
-    try:
-        about = None if found is None else orjson.loads(found[1])
-    except orjson.JSONDecodeError:
-        return None
-    return about if isinstance(about, dict) else None
