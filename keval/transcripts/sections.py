@@ -122,7 +122,7 @@ def _scores(transcript: Transcript) -> Iterator[str]:
         judge, several = judgment["judge"]["name"], judgment["replicate"] > 1 or _repeats(transcript, judgment)
         by = f"{judge}, replicate {judgment['replicate']}" if several else judge
         for metric, given in judgment["scores"].items():
-            yield f"{by}: {metric} {_score(given)}"
+            yield f"{by}: {metric} {_score(given, transcript.passed(judgment, metric))}"
         for claim in judgment["unverified_claims"] or ():
             if claim.strip(" \t\r\n"):  # as in keval/projections/lines.sql
                 yield f"{by}: unverified claim: {claim}"
@@ -134,10 +134,10 @@ def _repeats(transcript: Transcript, judgment: JsonObject) -> bool:
     return [other["judge_id"] for other in transcript.judgments].count(judgment["judge_id"]) > 1
 
 
-def _score(given: JsonObject) -> str:
+def _score(given: JsonObject, passed: bool | None) -> str:
     if given["score"] is None:
         return f"not applicable: {given.get('not_applicable') or 'no reason given'}"
-    verdict = {True: ", passed", False: ", FAILED", None: ""}[given.get("passed")]
+    verdict = {True: ", passed", False: ", FAILED", None: ""}[passed]
     scale = f" ({given['min']:g} to {given['max']:g}{verdict})"
     reasoning = given.get("reasoning")
     return f"{given['score']:g}{scale}" + (f": {reasoning}" if reasoning else "")

@@ -32,6 +32,7 @@ READ = (
     "metrics",
     "newest_samples",
     "standing",
+    "thresholds",
 )
 """The tables and views that are asked, whatever is selected."""
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from keval.ids import JsonObject
+from keval.passing import passes
+from keval.projections import rows_of
 from keval.projections.line_text import events_of
 from keval.projections.log_file import ChangedError, LogFile
 from keval.transcripts.selection import Selection, check_found, check_metrics, lines, lines_of_sample
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+
+Thresholds = Mapping[tuple[str, str], float]
+"""From which score a judge's metric passes, by the judge's id and the metric's name, where its run says so."""
 
 
 @dataclass
@@ -29,6 +35,7 @@ class Transcript:
     judgments: list[JsonObject] = field(default_factory=list)
     judge_failures: list[JsonObject] = field(default_factory=list)
     labels: list[JsonObject] = field(default_factory=list)
+    thresholds: Thresholds = field(default_factory=dict)
 
     @property
     def outcome(self) -> JsonObject:
@@ -40,6 +47,14 @@ class Transcript:
         """The id of the sample."""
         found = self.outcome
         return str(found["sample"]["id"] if "sample" in found else found["sample_id"])
+
+    def passed(self, judgment: JsonObject, metric: str) -> bool | None:
+        """Return whether a score passes: by what the judge says, else by the threshold; None where neither tells."""
+        given = judgment["scores"][metric]
+        threshold = self.thresholds.get((judgment["judge_id"], metric))
+        if given.get("passed") is not None or given["score"] is None or threshold is None:
+            return given.get("passed")  # type: ignore[no-any-return]  # the schema says that it is true, false or null
+        return passes(given["score"], threshold)
 
     def as_json(self) -> JsonObject:
         """Return it as one object, events unchanged."""
@@ -62,7 +77,8 @@ def transcripts(connection: DuckDBPyConnection, logs: Sequence[LogFile], selecti
     Raises UsageError for an id or a name that the logs do not have.
     """
     check_metrics(connection, selection)
-    found = _read(logs, lines(connection, selection))
+    passing = _thresholds(connection)
+    found = _read(logs, lines(connection, selection), passing)
     first = next(found, None)
     if first is None:
         check_found(connection, selection)
@@ -78,15 +94,21 @@ def of_sample(
 
     Conditions are in the order of the config. It is found fast in a large log, too.
     """
-    yield from _read(logs, lines_of_sample(connection, sample_id, event_id))
+    passing = _thresholds(connection)
+    yield from _read(logs, lines_of_sample(connection, sample_id, event_id), passing)
 
 
-def _read(logs: Sequence[LogFile], lines: Iterator[JsonObject]) -> Iterator[Transcript]:
+def _thresholds(connection: DuckDBPyConnection) -> Thresholds:
+    known = rows_of(connection, "thresholds")
+    return {(row["judge_id"], row["metric"]): row["pass_from"] for row in known if row["pass_from"] is not None}
+
+
+def _read(logs: Sequence[LogFile], lines: Iterator[JsonObject], passing: Thresholds) -> Iterator[Transcript]:
     """Yield tasks, of which the lines stand together."""
     with events_of(logs) as event_at:
         for _, found in groupby(lines, lambda row: row["place"]):
             told = list(found)
-            made = Transcript(told[0]["condition"])
+            made = Transcript(told[0]["condition"], thresholds=passing)
             for row in told:
                 event = event_at(row["file"], row["line_offset"])
                 if not _is_of(event, row):

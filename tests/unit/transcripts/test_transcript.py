@@ -262,6 +262,20 @@ def test_what_is_unknown_is_said_in_words(found: Found) -> None:
     assert "rubric: not judged: judge_error" in {s.title: s.text for s in sections(unjudged)}["Scores"]
 
 
+def test_a_score_below_its_threshold_is_a_failure(tmp_path: Path) -> None:
+    """As all numbers have it, where the judge itself says nothing of it; what the judge says goes first."""
+    judged = [judgment_event(FIRST, 4), judgment_event(OTHER, 2), judgment_event(UNJUDGED, 2)]
+    judged[2]["scores"]["completeness"]["passed"] = True
+    run = run_event(judges=[judge_entry([{"name": "completeness", "min": 1, "max": 5, "pass_from": 3}])])
+    log = write_log(tmp_path / "run.jsonl", [run, FIRST, OTHER, UNJUDGED, *judged])
+    with projections.connect([log], tools=False, asked=READ) as connection:
+        tasks = Found(connection, log).of()
+    scores = [section.text for task in tasks for section in sections(task) if section.title == "Scores"]
+    assert [score.partition("(")[2].partition(")")[0] for score in scores] == [
+        "1 to 5, passed", "1 to 5, FAILED", "1 to 5, passed",
+    ]  # fmt: skip
+
+
 def test_json_has_the_events_unchanged(found: Found) -> None:
     """What a program gets of a task is what the log says."""
     (first,) = found.of(id=FIRST["id"])
