@@ -77,6 +77,8 @@ class _History:
             version = version._replace(since=self.taken_back[len(replaced)].since)
             self.standing = [each for each in replaced if each.is_mock or not version.is_mock]
             self.taken_back, self.taken_at = [], inf
+        elif same := [each for each in self.standing if each.maker == version.maker]:
+            version = version._replace(since=same[0].since)  # a label that followed its answer
         self.standing.append(version)
 
     def retract(self, place: int) -> None:
@@ -198,7 +200,9 @@ def _without(runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key,
     }  # fmt: skip
     restored = [found for key, found in left.items() if key in taken or _went_with_answer(found, gone, texts)]
     restored += [
-        each for each in left.values() if each not in restored and _has_to_follow_verdict(each, left, restored)
+        each
+        for each in left.values()
+        if each not in restored and (_has_to_follow_answer(each, left) or _has_to_follow_verdict(each, left, restored))
     ]
     replaced = sum(any(_is_of(each, runs) for each in own[key].standing) for key in own.keys() - retracted)
     in_order = sorted(restored, key=lambda version: version.place)  # an answer comes before what is about it
@@ -217,6 +221,15 @@ def _went_with_answer(version: _Version, gone: Mapping[str, float], texts: Mappi
         version.place < gone.get(each, -inf) and (is_failure or texts[each] is not None)
         for each in _answers_of(version.event)
     )
+
+
+def _has_to_follow_answer(version: _Version, left: Mapping[Key, _Version]) -> bool:
+    """Return whether a label counts by its place, and its answer was appended again behind it: that was cut off."""
+    said = version.event
+    answer = left.get(("response", said["response_id"])) if said["type"] == "label" else None
+    if answer is None or said.get("answer_sha256") is not None:
+        return False
+    return answer.since < version.since and version.place < answer.place
 
 
 def _has_to_follow_verdict(version: _Version, left: Mapping[Key, _Version], restored: Sequence[_Version]) -> bool:

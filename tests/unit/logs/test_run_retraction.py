@@ -138,6 +138,20 @@ def test_a_log_counts_as_if_the_runs_had_written_nothing(
     assert found(after, *runs)[1:3] == ([], [])
 
 
+@pytest.mark.parametrize("is_mock", [False, True])
+@pytest.mark.parametrize("number", range(5))
+def test_a_label_by_its_place_follows_its_answer_wherever_the_command_was_cut_off(
+    number: int, *, is_mock: bool
+) -> None:
+    """Between the answer and the label, too: it would be of no answer."""
+    first, second = answer("r1") | ({"mock": True} if is_mock else {}), answer("r3")
+    events = [first, labelled("r2", first, "a"), second, judged("r3", second, 4)]
+    cut_off = [*events, *appended(events, "r3")[:number]]
+    after = [*cut_off, *appended(cut_off, "r3")]
+    assert numbers(after)["labels"] == [(first["id"], "r2", "a", True)]
+    assert found(after, "r3")[1:3] == ([], [])
+
+
 def test_a_real_answer_that_is_taken_back_leaves_the_mocks_and_stays_taken_back() -> None:
     """What the mock made replaces nothing real, so it counts only now; and the real answer is not found once more."""
     events = [answer("r1"), answer("r2") | {"mock": True}]
