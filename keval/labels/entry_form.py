@@ -18,10 +18,10 @@ from keval.labels.sheet_lines import (
     OWN,
     RULE,
     SCORE,
-    SIGNS,
     TOOL_NAMES,
     TOOLS,
     is_quoted,
+    mark_of,
     without_heading,
 )
 
@@ -125,7 +125,7 @@ class EntryForm:
     def _take_box(self, number: int, box: re.Match[str]) -> None:
         self.boxes += 1
         self.may_quote = False
-        mark, choice = SIGNS.get(box["sign"] or "", (box["mark"] or "").strip()), box["choice"].replace("\\", "")
+        mark, choice = mark_of(box), box["choice"].replace("\\", "")
         rest, says = " ".join((box["rest"] or "").removeprefix(":").split()), SAYS.get(choice, "")
         if says.startswith(rest):
             self.unfinished = says.removeprefix(rest).strip() if rest else ""

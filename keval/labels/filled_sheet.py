@@ -17,7 +17,19 @@ from keval.errors import InputError
 from keval.labels.entry_form import EntryForm
 from keval.labels.labels import SAYS, Said, Target
 from keval.labels.sheet import ASKS_SCORES, ASKS_VERDICTS, OPTIONAL, TO_SCORE, TO_TICK
-from keval.labels.sheet_lines import AROUND, BOX, HEADING, LABELER, MARK, NOTE, OWN, RULE, SCORE, without_heading
+from keval.labels.sheet_lines import (
+    AROUND,
+    BOX,
+    HEADING,
+    LABELER,
+    MARK,
+    NOTE,
+    OWN,
+    RULE,
+    SCORE,
+    mark_of,
+    without_heading,
+)
 
 _FIELDS = ("verdict", "score", "note", "labeler")
 """What is filled in of a JSON line."""
@@ -296,7 +308,8 @@ def _entry(line: int, lines: Sequence[str], labeler: str) -> _Entry:
 def _problem_in_note(text: str, *, is_empty: bool) -> Iterator[str]:
     """Yield what is wrong with a line of a note: what may be meant for the entry, or is of another one."""
     box, score = BOX.match(text), SCORE.match(text)
-    is_said = bool(box and (box["sign"] or box["mark"].strip())) or bool(score and score[1].strip(AROUND))
+    is_ticked = box is not None and bool(mark_of(box))
+    is_said = is_ticked or bool(score and score[1].strip(AROUND))
     if is_empty and is_said:
         yield f"{text.strip()!r} stands in the note; move it above `Note:`"
     elif LABELER.match(text) is not None:

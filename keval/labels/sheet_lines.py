@@ -9,10 +9,12 @@ MARK = "<!-- keval"
 ABOUT = re.compile(rf"^\s*{MARK} (\{{.*\}}) -->\s*$")
 _BULLET = r"(?:\\?[-*+]\s*|\d+[.)]\s+)?"
 BOX = re.compile(
-    rf"^\s*{_BULLET}(?:\\?\[(?P<mark>[^\[\]\\]*)\\?\]|(?P<sign>[☐☑☒]))\s*[*_]*(?P<choice>\w[\w\\]*?)[*_]*(?P<rest>[\s:].*)?$"
+    rf"^\s*{_BULLET}(?:\\?\[(?P<mark>[^\[\]\\]*)\\?\]|(?P<sign>[☐☑☒]))\s*[*_]*"
+    # Of a length: else a line of many underscores would take the square of it.
+    r"(?P<choice>\w[\w\\]{0,30}?)[*_]*(?P<rest>[\s:].*)?$"
 )
 """A box, also as it looks when an editor has saved it with another bullet, as a sign, or with backslashes."""
-SIGNS = {"☐": "", "☑": "x", "☒": "x"}
+_SIGNS = {"☐": "", "☑": "x", "☒": "x"}
 RULE = re.compile(r"^\s*([-*_])(?:\s*\1){2,}\s*$")
 """A line across the page."""
 _BOLD = r"(?:\*\*|__)"
@@ -37,6 +39,11 @@ def _field(name: str) -> re.Pattern[str]:
 LABELER, SCORE, NOTE = _field("Labeler"), _field("Score"), _field("Note")
 AROUND = " \t*_`\\"
 """What may stand around what is filled in."""
+
+
+def mark_of(box: re.Match[str]) -> str:
+    """Return what stands in a box; a ticked one has an x."""
+    return _SIGNS[box["sign"]] if box["sign"] else box["mark"].strip()
 
 
 def is_quoted(text: str) -> bool:

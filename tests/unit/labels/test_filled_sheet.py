@@ -199,6 +199,23 @@ def test_the_name_of_a_metric_fills_nothing_in(tmp_path: Path, metric: str) -> N
     assert [(said.score, said.note) for said in filled.said] == [(2, None)]
 
 
+def test_a_box_that_nobody_ticked_may_stand_in_a_note(tmp_path: Path) -> None:
+    """As a sign or in brackets; a ticked one is told by its line, see above."""
+    text = ticked(sheet.markdown([ENTRY, ENTRY], "ada"), "judge_bug").replace(
+        "Note:", "Note:\n- ☐ ask Bo\n- [ ] ask Cy"
+    )
+    with pytest.raises(InputError, match="it has a note and nothing else"):  # the second entry; no box is to be moved
+        filled_sheet.read(written(tmp_path, text), None)
+
+
+def test_a_line_of_very_many_underscores_is_read_at_once(tmp_path: Path) -> None:
+    """It is no box, and takes no time that grows with the square of its length: minutes for this one."""
+    line = "- [x] a" + "_" * 100_000 + "!"
+    text = ticked(sheet.markdown([ENTRY], "ada"), "judge_bug")
+    (said,) = filled_sheet.read(written(tmp_path, text.replace("Note:", f"Note: {line}\n{line}")), None).said
+    assert said.note == f"{line}\n{line}"
+
+
 def test_a_rule_between_entries_is_no_note(tmp_path: Path) -> None:
     """An editor, or a person, may draw a line across the page."""
     text = ticked(sheet.markdown([ENTRY, replace(ENTRY, response_id="r2")], "ada"), "judge_bug")
