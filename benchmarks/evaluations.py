@@ -11,7 +11,7 @@ from pathlib import Path
 from keval.commands.messages import warn
 from keval.config.reader import load
 from keval.execution.config_session import run_all
-from keval.execution.session import Request
+from keval.preparation.request import Request
 
 
 def main() -> None:

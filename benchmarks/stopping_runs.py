@@ -21,10 +21,10 @@ from keval.agents import Answer
 from keval.config.reader import load
 from keval.config.until_section import Until
 from keval.execution.config_session import run_all
-from keval.execution.executors import Executor, InProcess, judge_caller_of
-from keval.execution.session import Request
-from keval.execution.specs import AnswerSpec, JudgeSpec, Outcome
+from keval.executors.in_process import Executor, InProcess, judge_caller_of
+from keval.executors.specs import AnswerSpec, JudgeSpec, Outcome
 from keval.judges import Judgment
+from keval.preparation.request import Request
 
 RUNS = {Size.TINY: 2, Size.MODEST: 300, Size.LARGE: 2_000}
 SAMPLES = 40

@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -113,3 +113,13 @@ def _without_surrogates(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(value, list | tuple):
         return [_without_surrogates(item) for item in value]
     return value
+
+
+class EncodedEvent(NamedTuple):
+    """An item's event: checked and encoded once."""
+
+    event: JsonObject
+    """The event as the log has it."""
+    line: bytes
+    unredacted: JsonObject
+    """The event with the values of secrets in it."""

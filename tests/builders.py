@@ -14,10 +14,10 @@ import orjson
 
 from keval import ids, projections, schema
 from keval.events import encode, event
-from keval.execution import plan_events
-from keval.execution.tasks import question_id
 from keval.ids import JsonObject
 from keval.logs.sinks import UntilSafe
+from keval.preparation import plan_events
+from keval.preparation.tasks import question_id
 from keval.projections.views import named_in
 
 RUN_ID = "0123456789abcdef"

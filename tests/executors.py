@@ -14,10 +14,10 @@ from typing import Any, cast
 
 from keval.agents import Answer
 from keval.config.reader import load
-from keval.execution.config_executor import config_executor
-from keval.execution.preparation import prepare
-from keval.execution.specs import AnswerSpec, JudgeSpec, Outcome
+from keval.executors.config_executor import config_executor
+from keval.executors.specs import AnswerSpec, JudgeSpec, Outcome
 from keval.judges import Judgment
+from keval.preparation.prepared import prepare
 
 PROCESSES = 2
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from keval.config.model import JudgeConfig
-from keval.execution.jobs import Job
 from keval.judges.exact_match import ExactMatch
+from keval.preparation.jobs import Job
 from tests.builders import response_event
 
 JUDGE = JudgeConfig("exact", "exact_match", ExactMatch(), 1, {})

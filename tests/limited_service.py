@@ -15,16 +15,17 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from keval.agents import Answer
+from keval.events import EncodedEvent
 from keval.execution.budget import Ledger
-from keval.execution.executors import InProcess
-from keval.execution.judge_calls import JudgeCaller
 from keval.execution.progress import Progress
-from keval.execution.recording import EncodedEvent, Recorder
-from keval.execution.specs import Failed, Outcome
+from keval.execution.recording import Recorder
 from keval.execution.stage import Stage
+from keval.executors.in_process import InProcess
+from keval.executors.judge_calls import JudgeCaller
+from keval.executors.specs import Outcome
 from keval.ids import JsonObject
 from keval.models import prices
-from keval.retry import Retry
+from keval.retry import Failed, Retry
 from keval.secrets.variables import Secrets
 from tests import virtual_time
 from tests.builders import Kept

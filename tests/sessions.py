@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from keval.config.model import Config, Execution, JudgeConfig
-from keval.execution.answering import Answerer
 from keval.execution.budget import Ledger
-from keval.execution.executors import InProcess
-from keval.execution.interrupt import Stops
-from keval.execution.judge_calls import JudgeCaller
 from keval.execution.session import Session
+from keval.executors.answering import Answerer
+from keval.executors.in_process import InProcess
+from keval.executors.judge_calls import JudgeCaller
 from keval.logs.sinks import Sink
 from keval.models.prices import Prices
 from keval.retry import Retry
+from keval.scheduling.interrupt import Stops
 from keval.secrets.variables import Secrets
 
 

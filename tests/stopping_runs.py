@@ -15,11 +15,12 @@ from keval.agents import Answer
 from keval.config.reader import load
 from keval.config.until_section import Given, wanted
 from keval.execution.config_session import run_all
-from keval.execution.executors import InProcess, judge_caller_of
-from keval.execution.session import Request
-from keval.execution.specs import AnswerSpec, Failed, JudgeSpec, Outcome
+from keval.executors.in_process import InProcess, judge_caller_of
+from keval.executors.specs import AnswerSpec, JudgeSpec, Outcome
 from keval.ids import JsonObject
 from keval.judges import Judgment
+from keval.preparation.request import Request
+from keval.retry import Failed
 
 CONFIG = """\
 name: until

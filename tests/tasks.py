@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from keval.execution.config_past import ConfigPast
-from keval.execution.preparation import Prepared
-from keval.execution.tasks import Task, work_list
 from keval.ids import JsonObject
 from keval.logs.past import Past, of_log
+from keval.preparation.config_past import ConfigPast
+from keval.preparation.prepared import Prepared
+from keval.preparation.tasks import Task, work_list
 from tests.builders import failure_event, response_event, write_log
 
 

@@ -31,16 +31,16 @@ LAYERS = (
         "printable",
         "questions",
         "readable",
-        "retry",
         "tool_names",
         "usage",
     ),
-    ("plugins", "processes", "sampling", "secrets"),
+    ("plugins", "processes", "retry", "sampling", "secrets"),
     ("schema", "models", "projections"),
     ("mock", "documents", "stats"),
     ("agents", "events", "datasets", "judges", "origins", "reports"),
     ("logs", "config", "exports", "formats", "transcripts"),
-    ("labels", "plots", "starters"),
+    ("labels", "plots", "preparation", "scheduling", "starters"),
+    ("executors",),
     ("execution",),
     ("imports", "viewer"),
     ("commands",),
@@ -68,11 +68,11 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "pipes/test_ray.py": (
         "what is lost with a node is seen where there are nodes",
-        {"execution.ray_executor"},
+        {"executors.ray_executor"},
     ),
     "pipes/test_batches.py": (
         "batches are right if the log is, whatever becomes of the command",
-        {"execution.batch_executor"},
+        {"execution.batch_session", "executors.batch_executor"},
     ),
     "pipes/test_files_kept.py": ("what matters is which file it writes", {"commands.report"}),
     "pipes/test_hostile_text.py": ("what matters is what a terminal gets", {"commands.messages"}),
@@ -109,7 +109,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "a session is right if the log is, whatever happens to it",
         {"execution.config_session", "execution.config_work", "execution.judge_session", "execution.session"},
     ),
-    "properties/test_specs.py": ("what they hold comes back from another process", {"execution.specs"}),
+    "properties/test_specs.py": ("what they hold comes back from another process", {"retry"}),
     "unit/exports/test_html.py": (
         "the layout of a page is right if the page is",
         {"exports._page", "exports._templates"},
@@ -118,20 +118,20 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "a type and what it leaves open are one definition",
         {"documents.event_checks"},
     ),
-    "unit/execution/test_batching.py": (
+    "unit/executors/test_batching.py": (
         "what a service is told of batches shows in what comes back",
         {"mock.batches"},
     ),
     "unit/execution/test_generation.py": (
         "an agent is asked by the stage, whatever it does",
-        {"execution.plugin_errors"},
+        {"executors.plugin_errors"},
     ),
-    "unit/execution/test_chosen.py": (
+    "unit/preparation/test_chosen.py": (
         "what is left, and what is said of it, a command shows that has a choice",
-        {"execution.remaining"},
+        {"execution.remaining", "preparation.request"},
     ),
-    "unit/execution/test_config_check.py": ("they are told before a run", {"execution.keys"}),
-    "unit/execution/test_judging.py": ("a judge is asked by the stage", {"execution.judge_calls"}),
+    "unit/execution/test_config_check.py": ("they are told before a run", {"preparation.keys"}),
+    "unit/execution/test_judging.py": ("a judge is asked by the stage", {"executors.judge_calls"}),
     "unit/execution/test_labelling.py": (
         "a sheet and a terminal come to labels",
         {"commands.calibrate"},
@@ -144,15 +144,15 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "a run stops where it should, or begins not at all",
         {
             "config.until_section",
-            "execution.config_executor",
+            "executors.config_executor",
             "execution.finished_samples",
             "execution.sample_feed",
-            "execution.stopping_family",
+            "preparation.stopping_family",
         },
     ),
-    "unit/execution/test_preparation.py": (
+    "unit/preparation/test_prepared.py": (
         "a config is read, its servers are asked, and that is written down",
-        {"execution.identification", "execution.run_events"},
+        {"execution.identification", "preparation.run_events"},
     ),
     "unit/execution/test_stage.py": ("each item has its event", {"execution.recording"}),
     "unit/exports/test_exports.py": (

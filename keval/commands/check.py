@@ -17,10 +17,10 @@ from keval.counted import counted
 from keval.errors import UsageError
 from keval.execution.config_check import check
 from keval.execution.config_session import default_log
-from keval.execution.estimate import Estimate
 from keval.execution.identification import server_failure, stray_output
 from keval.logs.outputs import check_stdout, same_input
 from keval.models.prices import Prices
+from keval.preparation.estimate import Estimate
 from keval.processes.servers import ServerInfo
 
 

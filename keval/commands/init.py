@@ -222,7 +222,7 @@ def _write(path: Path, content: str) -> None:
 
 def _write_workflow(path: Path, ci: str, config: Path, root: Path) -> None:
     from keval.config.reader import load
-    from keval.execution.keys import judge_keys
+    from keval.preparation.keys import judge_keys
 
     begun = load(config)
     needed = {*begun.agent.agent.secret_names, *judge_keys(begun.judges), *variables(begun.as_written)}

@@ -18,7 +18,7 @@ from keval.json_text import LARGEST_SIGNED_INT
 from keval.logs import addresses
 
 if TYPE_CHECKING:
-    from keval.execution.session import Request
+    from keval.preparation.request import Request
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -247,8 +247,8 @@ def until_options(command: Command) -> Command:
 
 @contextmanager
 def _asked(mock: Sequence[Any], chosen: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Request]:
-    from keval.execution.chosen import Chosen, Shard
-    from keval.execution.session import Request
+    from keval.preparation.chosen import Chosen, Shard
+    from keval.preparation.request import Request
 
     if wanted.get("detach") and (mock[0] or not wanted.get("batch")):
         raise UsageError("--detach goes with --batch, and without --mock: the mock ends with this command")

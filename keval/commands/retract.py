@@ -16,10 +16,10 @@ from keval.counted import counted
 from keval.errors import UsageError
 from keval.events import event, new_run_id
 from keval.execution.appending import append_all
-from keval.execution.run_events import bare_run_event
 from keval.ids import JsonObject, digest
 from keval.logs.retraction import find_targets
 from keval.logs.run_retraction import written_by
+from keval.preparation.run_events import bare_run_event
 
 
 class _Retraction(NamedTuple):

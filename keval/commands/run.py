@@ -37,8 +37,8 @@ from keval.execution.config_session import default_log, run_all
 from keval.logs.collect import collected
 
 if TYPE_CHECKING:
-    from keval.execution.session import Request
     from keval.exports import Export
+    from keval.preparation.request import Request
 
 
 @click.command(epilog="Example: keval run eval.yaml --mock")

@@ -151,7 +151,7 @@ def _log(path: Path) -> str:
 
 def _config(path: Path) -> str:
     from keval.config.reader import load
-    from keval.execution.gate_check import check_rules
+    from keval.preparation.gate_check import check_rules
 
     config = load(path)
     check_rules(config, warn)

@@ -1,1 +1,1 @@
-"""Does the work of a run: which tasks remain, doing them, and recording what came of each."""
+"""Leads a command through its work: hands items to an executor, holds the budget, records what came of each."""

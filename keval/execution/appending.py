@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keval.errors import EnvironmentLacksError, Warn
-from keval.execution import interrupt
 from keval.ids import JsonObject
 from keval.logs.sinks import Announced
 from keval.logs.writer import Log, open_log, refuse_packed
+from keval.scheduling import interrupt
 
 
 def check_appendable(path: Path) -> None:

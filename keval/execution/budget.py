@@ -9,12 +9,16 @@ the same with what the log's events of today cost already.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import inf
 from typing import Self
 
+from keval.config.model import Execution
 from keval.counted import counted
-from keval.errors import BudgetReachedError, UsageError
+from keval.errors import BudgetReachedError, UsageError, Warn
+from keval.logs.costs import Spent
+from keval.preparation.estimate import Estimate
 
 NOISE_USD = 1e-9
 """What sums of floats may be off: an item that fits to the cent is not refused for it."""
@@ -206,3 +210,29 @@ class Reservation:
         ledger.reserved_usd -= self.usd
         ledger.in_flight -= 1
         ledger.changed()
+
+
+def ledger(items: Iterable[Estimate], execution: Execution, today: Spent, warn: Warn) -> Ledger:
+    """Return a ledger that holds both budgets, with what each kind of item may cost.
+
+    `today` is what the log's events of today cost already. Raises UsageError when a budget is set and a price unknown;
+    `warn` is told of agents whose answers say themselves what they cost.
+    """
+    if execution.daily_budget_usd is not None and today.unknown:
+        warn(f"daily_budget_usd: what {today.unknown} of today's attempts cost is unknown; they count as nothing")
+    made = Ledger(execution.budget_usd, execution.daily_budget_usd, today.usd)
+    own: list[str] = []
+    for item in items:
+        made.assume(item.account, item.max_cost_usd, item.name)
+        if item.free:
+            made.free.add(item.account)
+        if item.each_usd is None and item.max_cost_usd is not None:
+            made.untold.add(item.account)
+            own.append(item.name)
+    limit = "budget_usd" if execution.budget_usd is not None else "daily_budget_usd"
+    if own and (execution.budget_usd, execution.daily_budget_usd) != (None, None):
+        warn(
+            f"{limit}: what an answer costs is known only once the agent says it ({', '.join(own)}); "
+            "those in flight may go beyond the budget, and one that says no cost counts as much as the dearest so far"
+        )
+    return made

@@ -9,16 +9,21 @@ from pathlib import Path
 from keval.config.model import Config
 from keval.config.until_section import Until
 from keval.counted import counted
+from keval.reports.dataset_doubts import doubts
 from keval.errors import EnvironmentLacksError, KevalError, UsageError, Warn
 from keval.events import new_run_id
-from keval.execution import interrupt
-from keval.execution.changes import no_longer_counted
-from keval.execution.config_past import ConfigPast, costs_so_far
-from keval.execution.estimate import Estimate, estimate, ledger
+from keval.execution.budget import ledger
 from keval.execution.identification import identify, offered
-from keval.execution.jobs import Backlog
-from keval.execution.pairs_ahead import pairs_there
-from keval.execution.preparation import (
+from keval.execution.stopping import stopping
+from keval.logs import past
+from keval.logs.costs import Spent
+from keval.nearest import hint
+from keval.preparation.changes import no_longer_counted
+from keval.preparation.config_past import ConfigPast, costs_so_far
+from keval.preparation.estimate import Estimate, estimate
+from keval.preparation.jobs import Backlog
+from keval.preparation.pairs_ahead import pairs_there
+from keval.preparation.prepared import (
     Prepared,
     check_agent_keys,
     check_files,
@@ -29,22 +34,18 @@ from keval.execution.preparation import (
     check_turns,
     prepare,
 )
-from keval.execution.run_events import is_recorded
-from keval.execution.sample_changes import sample_changes, told_of_samples
-from keval.execution.session import Request
-from keval.execution.stopping import stopping
-from keval.execution.stopping_family import recorded_rule
-from keval.execution.stopping_remarks import remarks
-from keval.execution.tasks import work_list
-from keval.execution.unjudged import Unjudged
-from keval.execution.work_ahead import generation_ahead, judgments_ahead, nothing_to_generate
-from keval.logs import past
-from keval.logs.costs import Spent
-from keval.nearest import hint
+from keval.preparation.request import Request
+from keval.preparation.run_events import is_recorded
+from keval.preparation.sample_changes import sample_changes, told_of_samples
+from keval.preparation.stopping_family import recorded_rule
+from keval.preparation.stopping_remarks import remarks
+from keval.preparation.tasks import work_list
+from keval.preparation.unjudged import Unjudged
+from keval.preparation.work_ahead import generation_ahead, judgments_ahead, nothing_to_generate
 from keval.processes.servers import ServerInfo
 from keval.projections.sql_file import load
-from keval.reports.dataset_doubts import doubts
 from keval.reports.warnings import judge_is_agent
+from keval.scheduling import interrupt
 from keval.stats.conclusions import is_at_most_alpha
 
 
@@ -164,7 +165,7 @@ def _ahead(about: ConfigPast) -> Iterator[str]:
     judges = [judge for judge in config.judges if judge.judge.unit == "response"]
     unjudged = Unjudged(about.past, judges, mock=about.mock, changing=changed)
     of_config = about.tasks_of("response", mock=True)
-    responses = load("execution", "run_responses", fresh="False", everything="False", of_config=of_config)
+    responses = load("preparation", "run_responses", fresh="False", everything="False", of_config=of_config)
     backlog = Backlog(
         about.past.log, unjudged.missing(responses), judges, about.prepared.question_ids, about.prepared.samples
     )

@@ -9,17 +9,18 @@ from pathlib import Path
 from keval.config.model import Config
 from keval.counted import counted
 from keval.errors import UsageError, Warn
-from keval.execution import interrupt, recorded_plan
-from keval.execution.batch_executor import agent_caller
 from keval.execution.config_work import ConfigWork
-from keval.execution.executors import Executor
-from keval.execution.preparation import Prepared, set_up, unread, with_questions
-from keval.execution.session import Request
 from keval.execution.stopping import refuse_without_judges
+from keval.executors.batch_executor import agent_caller
+from keval.executors.in_process import Executor
 from keval.logs.outputs import check_stdout
 from keval.logs.past import Past, of_log
 from keval.logs.sinks import Sink, Stdout
 from keval.logs.writer import open_log
+from keval.preparation import recorded_plan
+from keval.preparation.prepared import Prepared, set_up, unread, with_questions
+from keval.preparation.request import Request
+from keval.scheduling import interrupt
 
 
 def generate(config: Config, log: Path | None, request: Request, warn: Warn) -> int:

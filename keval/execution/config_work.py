@@ -13,38 +13,41 @@ from pathlib import Path
 from keval.config.model import JudgeConfig
 from keval.counted import counted
 from keval.errors import Warn
-from keval.events import new_run_id, written
-from keval.execution import mock_tools, recorded_plan
-from keval.execution.batch_events import NO_BATCHES, Asker, KnownBatches, known_batches
-from keval.execution.batch_executor import BatchExecutor, Workers, agent_caller, with_batches
-from keval.execution.config_executor import config_answerer, config_executor
-from keval.execution.config_past import ConfigPast, costs_so_far
-from keval.execution.estimate import Estimate, estimate, in_batches, ledger
-from keval.execution.executors import Executor, judge_caller_of
+from keval.events import EncodedEvent, new_run_id, written
+from keval.execution import mock_tools
+from keval.execution.batch_session import with_batches
+from keval.execution.budget import ledger
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
-from keval.execution.interrupt import Stops, asking_afresh, stops_of
 from keval.execution.job_feed import JobFeed
-from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.leftovers import end_orphans, leaving_nothing
-from keval.execution.pairs_ahead import pairs_left, pairs_there
-from keval.execution.preparation import Prepared, check_agent_keys, check_judge_keys, with_questions
 from keval.execution.progress import Progress, is_in_pipe, shown
-from keval.execution.recording import EncodedEvent
 from keval.execution.remaining import Remaining
-from keval.execution.run_events import is_recorded, plan_records, run_event
-from keval.execution.sample_changes import sample_changes, told_of_samples
-from keval.execution.session import Request, Session
+from keval.execution.session import Session
 from keval.execution.stopping import Stopping, both, stopping
-from keval.execution.tasks import TaskList, turns
-from keval.execution.unjudged import KnownIds, Unjudged
-from keval.execution.work_ahead import NOTHING_TO_GENERATE, judgments_ahead
-from keval.execution.workspaces import Kept
+from keval.executors.batch_events import NO_BATCHES, Asker, KnownBatches, known_batches
+from keval.executors.batch_executor import BatchExecutor, Workers, agent_caller
+from keval.executors.config_executor import config_answerer, config_executor
+from keval.executors.in_process import Executor, judge_caller_of
+from keval.executors.workspaces import Kept
 from keval.ids import JsonObject
 from keval.logs.costs import Spent
 from keval.logs.past import Past, of_log
 from keval.logs.sinks import Announced, Sink
+from keval.preparation import recorded_plan
+from keval.preparation.config_past import ConfigPast, costs_so_far
+from keval.preparation.estimate import Estimate, estimate, in_batches
+from keval.preparation.jobs import Backlog, Job, jobs
+from keval.preparation.pairs_ahead import pairs_left, pairs_there
+from keval.preparation.prepared import Prepared, check_agent_keys, check_judge_keys, with_questions
+from keval.preparation.request import Request
+from keval.preparation.run_events import is_recorded, plan_records, run_event
+from keval.preparation.sample_changes import sample_changes, told_of_samples
+from keval.preparation.tasks import TaskList, turns
+from keval.preparation.unjudged import KnownIds, Unjudged
+from keval.preparation.work_ahead import NOTHING_TO_GENERATE, judgments_ahead
 from keval.processes import temporary
 from keval.projections.sql_file import load
+from keval.scheduling.interrupt import Stops, asking_afresh, stops_of
 
 
 @dataclass
@@ -180,7 +183,7 @@ class ConfigWork:
         if tasks:
             self.known = unjudged.known(self.prepared.config.agent.agent_id, fresh=fresh)
         responses = load(
-            "execution",
+            "preparation",
             "run_responses",
             fresh=str(fresh),
             everything=str(self.request.judge_all),
@@ -246,7 +249,7 @@ class ConfigWork:
         here = config_executor(self.prepared, self.judges, self.prepared.mark)
         if self.request.cluster is None:
             return here
-        from keval.execution.ray_executor import ray_executor, work_of_config
+        from keval.executors.ray_executor import ray_executor, work_of_config
 
         work = work_of_config(self.prepared, self.judges)
         return self.stack.enter_context(ray_executor(self.request.cluster, work, here, self.warn))

@@ -12,12 +12,13 @@ from keval.config.model import Condition, Config
 from keval.datasets import timeout_s
 from keval.events import can_hold, envelope, event, failure_id
 from keval.execution.recording import attempts_field, orphans_field, usage_field
-from keval.execution.specs import AnswerSpec, Failed, Outcome
 from keval.execution.stage import WORKSPACE, Stage
-from keval.execution.tasks import Task, turns
-from keval.execution.workspaces import Kept
+from keval.executors.specs import AnswerSpec, Outcome
+from keval.executors.workspaces import Kept
 from keval.failure_kinds import AgentFailureKind
 from keval.ids import JsonObject
+from keval.preparation.tasks import Task, turns
+from keval.retry import Failed
 
 
 @dataclass(frozen=True, kw_only=True)

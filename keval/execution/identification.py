@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from keval.execution import interrupt
-from keval.execution.answering import resolved_servers
-from keval.execution.preparation import Prepared
+from keval.executors.answering import resolved_servers
 from keval.ids import JsonObject
+from keval.preparation.prepared import Prepared
 from keval.processes import environment, local_files, servers
 from keval.processes.mcp_client import STDERR_LINES
 from keval.processes.servers import ServerInfo
+from keval.scheduling import interrupt
 from keval.secrets.excerpts import beginning_of, last_lines
 from keval.secrets.variables import Secrets
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Awaitable, Iterable
 from itertools import chain
 
-from keval.execution.jobs import Job
+from keval.preparation.jobs import Job
 
 ROOM = 64
 """Jobs of new responses that wait at once; whoever brings more is held up, so that memory stays bounded."""

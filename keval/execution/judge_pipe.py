@@ -8,13 +8,9 @@ from contextlib import closing
 
 from keval.config.model import JudgeConfig
 from keval.errors import UsageError
-from keval.execution import interrupt
-from keval.execution.interrupt import Stops
 from keval.execution.job_feed import JobFeed
-from keval.execution.jobs import Job, jobs
 from keval.execution.judge_session import JudgeWork
 from keval.execution.leftovers import leaving_nothing
-from keval.execution.pairs import baseline_id, condition_ids
 from keval.execution.piped_pairs import PipedPairs
 from keval.execution.progress import is_in_pipe, shown
 from keval.execution.session import Session
@@ -23,6 +19,10 @@ from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.passed_by import PassedBy
 from keval.logs.sinks import Sink, Stdout
 from keval.logs.stream import Line, read_live, standard_input
+from keval.preparation.jobs import Job, jobs
+from keval.preparation.pairs import baseline_id, condition_ids
+from keval.scheduling import interrupt
+from keval.scheduling.interrupt import Stops
 
 
 def judge_pipe(work: JudgeWork) -> int:

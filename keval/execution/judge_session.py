@@ -16,20 +16,15 @@ from keval.config.reader import judge_from_description, load_judge, recorded
 from keval.counted import counted
 from keval.errors import InputError, UsageError, Warn
 from keval.events import new_run_id
-from keval.execution.batch_events import NO_BATCHES, KnownBatches, known_batches
-from keval.execution.batch_executor import BatchExecutor, Workers, judge_callers, with_batches
-from keval.execution.batching import Pace
-from keval.execution.estimate import estimate_judgments, in_batches, ledger
-from keval.execution.executors import Executor, InProcess, judge_caller_of
-from keval.execution.interrupt import Stops, stops_of
-from keval.execution.jobs import Backlog
-from keval.execution.keys import check_keys, judge_env, judge_services
+from keval.execution.batch_session import with_batches
+from keval.execution.budget import ledger
 from keval.execution.leftovers import leaving_nothing
-from keval.execution.pairs import configs_of
 from keval.execution.progress import Progress, shown
-from keval.execution.run_events import judge_run_event, thresholds_changed
-from keval.execution.session import Request, Session
-from keval.execution.unjudged import Unjudged
+from keval.execution.session import Session
+from keval.executors.batch_events import NO_BATCHES, KnownBatches, known_batches
+from keval.executors.batch_executor import BatchExecutor, Workers, judge_callers
+from keval.executors.batching import Pace
+from keval.executors.in_process import Executor, InProcess, judge_caller_of
 from keval.logs.collect import no_events
 from keval.logs.costs import Spent
 from keval.logs.passed_by import PassedBy
@@ -37,9 +32,17 @@ from keval.logs.past import Past, of_log
 from keval.logs.redaction import redacted
 from keval.logs.sinks import Announced, Sink
 from keval.logs.writer import open_log
+from keval.preparation.estimate import estimate_judgments, in_batches
+from keval.preparation.jobs import Backlog
+from keval.preparation.keys import check_keys, judge_env, judge_services
+from keval.preparation.pairs import configs_of
+from keval.preparation.request import Request
+from keval.preparation.run_events import judge_run_event, thresholds_changed
+from keval.preparation.unjudged import Unjudged
 from keval.processes import environment
 from keval.projections.sql_file import load
 from keval.sampling import Sampling
+from keval.scheduling.interrupt import Stops, stops_of
 from keval.secrets.checks import warn_of_weak_secrets
 from keval.secrets.variables import Secrets
 
@@ -118,7 +121,7 @@ class JudgeWork:
         """Return who does the work on a cluster, if the user wants it done there."""
         if self.request.cluster is None or not isinstance(past, Past):
             return None
-        from keval.execution.ray_executor import ray_executor, work_of_judges
+        from keval.executors.ray_executor import ray_executor, work_of_judges
 
         work = work_of_judges(
             judges, past, self.files, self.secrets, at_once=execution.max_concurrent, mock_url=self.request.mock_url

@@ -12,14 +12,15 @@ from typing import ClassVar
 
 from keval.events import envelope, event, failure_id
 from keval.execution.job_feed import JobFeed
-from keval.execution.jobs import Job
-from keval.execution.judge_once import case_of, without_asking
 from keval.execution.recording import attempts_field, usage_field
-from keval.execution.specs import Failed, JudgeSpec, Outcome
 from keval.execution.stage import Stage
-from keval.execution.workspaces import Kept
+from keval.executors.judge_once import case_of, without_asking
+from keval.executors.specs import JudgeSpec, Outcome
+from keval.executors.workspaces import Kept
 from keval.ids import JsonObject, answer_sha256
 from keval.judges import Judgment, Score
+from keval.preparation.jobs import Job
+from keval.retry import Failed
 
 UNASKED = ""
 """The account of jobs about which nobody is asked: nothing is spent on it, so no money is set aside.

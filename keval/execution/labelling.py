@@ -11,12 +11,12 @@ from keval import projections
 from keval.errors import InputError, Warn
 from keval.events import new_run_id, written
 from keval.execution.appending import NamedFile, append_all
-from keval.execution.run_events import bare_run_event
 from keval.ids import JsonObject
 from keval.labels.draw import Entry, Wanted, draw, without_verdicts
 from keval.labels.filled_sheet import Filled
 from keval.labels.labels import READ, Known, Said, check_metrics_of, check_targets, known_labels
 from keval.logs.collect import check_not_empty, collected
+from keval.preparation.run_events import bare_run_event
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

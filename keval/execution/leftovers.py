@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from keval.errors import Warn
-from keval.execution import interrupt
 from keval.processes import coroutines, tree
+from keval.scheduling import interrupt
 
 
 async def end_orphans(log: Path | None, warn: Warn) -> None:

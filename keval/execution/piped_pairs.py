@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from keval.execution.disk_map import DiskMap
-from keval.execution.pairs import Pair
 from keval.ids import JsonObject, response_id
 from keval.json_text import loads
+from keval.preparation.pairs import Pair
 
 Task = tuple[str, str, int]
 """A question, an agent and a repetition: what the responses of a pair have in common."""

@@ -7,27 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from keval import schema
 from keval.agents import Answer
-from keval.events import written
-from keval.execution.specs import Failed, Known, Outcome
+from keval.events import EncodedEvent, written
+from keval.executors.specs import Known, Outcome
 from keval.ids import JsonObject
 from keval.logs.redaction import redacted
 from keval.logs.sinks import Sink, UntilSafe
+from keval.retry import Failed
 from keval.secrets.variables import Secrets
 from keval.usage import Usage
-
-
-class EncodedEvent(NamedTuple):
-    """An item's event: checked and encoded once."""
-
-    event: JsonObject
-    """The event as the log has it."""
-    line: bytes
-    unredacted: JsonObject
-    """The event with the values of secrets in it."""
 
 
 @dataclass(frozen=True, kw_only=True)

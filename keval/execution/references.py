@@ -16,14 +16,14 @@ from keval.config.model import AgentConfig, Condition, Config, Gates
 from keval.errors import InputError, UsageError, Warn
 from keval.events import event, new_run_id
 from keval.execution.appending import append_all
-from keval.execution.config_past import ConfigPast
 from keval.execution.judge_session import JudgeWork, judge_log
-from keval.execution.preparation import Prepared, prepare
-from keval.execution.run_events import is_recorded, plan_records, run_event
-from keval.execution.session import Request
-from keval.execution.tasks import question_id
 from keval.ids import JsonObject, answer_sha256, response_id, sample_sha256
 from keval.logs.past import Past, of_log
+from keval.preparation.config_past import ConfigPast
+from keval.preparation.prepared import Prepared, prepare
+from keval.preparation.request import Request
+from keval.preparation.run_events import is_recorded, plan_records, run_event
+from keval.preparation.tasks import question_id
 
 CONDITION = Condition("reference", "", {}, Gates(), ())
 AGENT = AgentConfig("reference", "reference", Echo(), {})

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from keval.config.model import JudgeConfig
-from keval.execution.changes import changes, no_longer_counted
-from keval.execution.config_past import ConfigPast
-from keval.execution.session import Request
 from keval.execution.stopping import Stopping
-from keval.execution.tasks import TaskList, work_list
-from keval.execution.work_ahead import RECORDED_ANEW, generation_ahead, nothing_to_generate
 from keval.ids import JsonObject
+from keval.preparation.changes import changes, no_longer_counted
+from keval.preparation.config_past import ConfigPast
+from keval.preparation.request import Request
+from keval.preparation.tasks import TaskList, work_list
+from keval.preparation.work_ahead import RECORDED_ANEW, generation_ahead, nothing_to_generate
 
 
 @dataclass(frozen=True, kw_only=True)

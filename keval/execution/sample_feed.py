@@ -9,8 +9,8 @@ import asyncio
 from collections import Counter
 
 from keval.execution.finished_samples import FinishedSamples, TaskPlace
-from keval.execution.scheduler import any_set
-from keval.execution.tasks import Task, TaskList
+from keval.preparation.tasks import Task, TaskList
+from keval.scheduling.backoff import any_set
 
 
 class SampleFeed:

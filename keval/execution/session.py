@@ -10,60 +10,20 @@ from collections.abc import Awaitable, Callable, Container
 from dataclasses import dataclass, field
 
 from keval.config.model import Config, Execution
-from keval.config.until_section import Until
 from keval.documents import event_lines
+from keval.events import EncodedEvent
 from keval.execution.budget import Ledger
-from keval.execution.chosen import Chosen
-from keval.execution.executors import Executor
 from keval.execution.generation import Generation
-from keval.execution.interrupt import Stops
 from keval.execution.judging import UNASKED, Judging
 from keval.execution.progress import Progress
-from keval.execution.recording import EncodedEvent, Recorder
-from keval.execution.workspaces import Kept
+from keval.execution.recording import Recorder
+from keval.executors.in_process import Executor
+from keval.executors.workspaces import Kept
 from keval.logs.sinks import Sink
+from keval.scheduling.interrupt import Stops
 from keval.secrets.variables import Secrets
 
 OnWritten = Callable[[EncodedEvent], Awaitable[None] | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """What a user asks of a command, beside a config or a log."""
-
-    mock_url: str | None = None
-    """The address of the mock that stands for the Messages API."""
-    limit: int | None = None
-    """Take only this many samples, the first ones of each dataset."""
-    chosen: Chosen = field(default_factory=Chosen)
-    """Only these samples and conditions, of all that are planned."""
-    retry_failed: bool = True
-    """Try again what failed in earlier runs."""
-    fresh: bool = False
-    """Ask for every response again."""
-    judge_all: bool = False
-    """Judge also what answers a current question and is not in the newest plan."""
-    max_concurrent: int | None = None
-    """Judgments at once; else what the config says."""
-    sample_rate: float | None = None
-    """The share of all tasks that is judged; else what each judge says."""
-    until: Until | None = None
-    """That the run stops when it is decided; None: what the log says of it counts."""
-    complete: bool = False
-    """All samples are asked, whatever config and log say of stopping."""
-    batch: bool = False
-    """Let models answer in batches."""
-    detach: bool = False
-    """Leave the batches to a later command once they are submitted."""
-    cluster: str | None = None
-    """The address of the Ray cluster whose workers do the work; None: this process does it."""
-    skip_invalid: bool = False
-    quiet: bool = False
-
-    @property
-    def mock(self) -> bool:
-        """Whether this is a mock run."""
-        return self.mock_url is not None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,19 +16,20 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
-from keval.events import InvalidEventError
+from keval.events import EncodedEvent, InvalidEventError
 from keval.execution.budget import Ledger
-from keval.execution.executors import Executor
-from keval.execution.limiter import Limiter
 from keval.execution.progress import Progress
-from keval.execution.recording import EncodedEvent, Recorder
-from keval.execution.scheduler import Crew, Take, pause
-from keval.execution.settling import Settling
-from keval.execution.specs import Failed, Known, Outcome
+from keval.execution.recording import Recorder
+from keval.executors.in_process import Executor
+from keval.executors.specs import Known, Outcome
 from keval.ids import JsonObject
 from keval.logs.sinks import UntilSafe
 from keval.processes import tree
-from keval.retry import Retry
+from keval.retry import Failed, Retry
+from keval.scheduling.backoff import pause
+from keval.scheduling.limiter import Limiter
+from keval.scheduling.scheduler import Crew, Take
+from keval.scheduling.settling import Settling
 
 Item = TypeVar("Item")
 

@@ -8,20 +8,20 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from keval.errors import UsageError, Warn
-from keval.events import event
+from keval.events import EncodedEvent, event
 from keval.execution.budget import Ledger
-from keval.execution.config_past import ConfigPast
 from keval.execution.finished_samples import Decided, FinishedSamples, TaskPlace
-from keval.execution.preparation import Prepared
-from keval.execution.recording import EncodedEvent
 from keval.execution.sample_feed import SampleFeed
-from keval.execution.session import OnWritten, Request, Session
-from keval.execution.stopping_family import as_recorded, recorded_rule
-from keval.execution.tasks import TaskList, by_sample, drawn_order, grid_of
+from keval.execution.session import OnWritten, Session
 from keval.failure_kinds import AGENT_FAILED, GATES
 from keval.ids import JsonObject, digest
 from keval.logs.costs import Cost, MeasuredCosts
 from keval.logs.past import Past
+from keval.preparation.config_past import ConfigPast
+from keval.preparation.prepared import Prepared
+from keval.preparation.request import Request
+from keval.preparation.stopping_family import as_recorded, recorded_rule
+from keval.preparation.tasks import TaskList, by_sample, drawn_order, grid_of
 from keval.projections.sql_file import load
 from keval.stats.recorded_rule import RecordedRule, changed, from_json, look_fields
 

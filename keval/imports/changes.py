@@ -13,8 +13,8 @@ import orjson
 
 from keval.counted import counted, first_of
 from keval.execution.disk_map import DiskMap
-from keval.execution.sample_changes import concerned, sample_change
 from keval.ids import JsonObject, changed_fields
+from keval.preparation.sample_changes import concerned, sample_change
 
 Change = tuple[str, Sequence[str] | None]
 """The hash of a record that took the place of another one, and in which fields it differs; None: nobody said."""

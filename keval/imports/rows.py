@@ -18,10 +18,10 @@ from keval.config.import_mapping import ForeignMetric, ImportMapping
 from keval.datasets import ROW
 from keval.documents.foreign_json import not_json, parse_json, unfit
 from keval.documents.mapping import Rule, UnfitError, kind, look_up
-from keval.execution.tasks import question_id
 from keval.failure_kinds import FAILURE_KINDS
 from keval.ids import JsonObject, digest, sample_sha256
 from keval.passing import passes
+from keval.preparation.tasks import question_id
 from keval.usage import LARGEST_COST_USD, LARGEST_COUNT
 
 NONE = (None, "")

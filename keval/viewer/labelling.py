@@ -11,9 +11,9 @@ from keval.errors import UsageError, Warn
 from keval.events import new_run_id
 from keval.execution.appending import append_in_thread, check_appendable
 from keval.execution.labelling import DrawnFrom, drawn
-from keval.execution.run_events import bare_run_event
 from keval.labels.draw import Entry, Wanted
 from keval.labels.labels import Said
+from keval.preparation.run_events import bare_run_event
 
 
 class Labelling:

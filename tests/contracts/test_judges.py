@@ -27,7 +27,7 @@ from keval import plugins
 from keval.config import plugin_options
 from keval.config.model import JudgeConfig
 from keval.errors import KevalError
-from keval.execution.judge_once import case_of, judge_once
+from keval.executors.judge_once import case_of, judge_once
 from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, MetricType
 from keval.mock import Mock
 

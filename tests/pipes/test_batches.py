@@ -17,8 +17,8 @@ import pytest
 
 from keval.config.reader import load
 from keval.execution.config_session import generate
-from keval.execution.session import Request
 from keval.mock import Mock
+from keval.preparation.request import Request
 from tests.growing_log import events_so_far
 from tests.lasting_events import lasting
 from tests.started_commands import Start, ended, starting

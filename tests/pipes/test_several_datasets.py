@@ -9,8 +9,8 @@ import pytest
 
 from keval.config.reader import load
 from keval.errors import InputError, UsageError
-from keval.execution.preparation import prepare
 from keval.ids import JsonObject
+from keval.preparation.prepared import prepare
 from tests.conftest import Keval
 
 CONFIG = """\

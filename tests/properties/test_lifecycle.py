@@ -36,15 +36,15 @@ from keval.events import encode, event, new_run_id
 from keval.execution.config_session import past
 from keval.execution.config_work import ConfigWork
 from keval.execution.judge_session import JudgeWork
-from keval.execution.preparation import Prepared
-from keval.execution.session import Request
-from keval.execution.tasks import Task, work_list
 from keval.failure_kinds import GATES
 from keval.ids import JsonObject, canonical, digest, given_sha256, judgment_id, sample_sha256
 from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, Score
 from keval.logs.past import of_log
 from keval.logs.stream import Line, Reader
 from keval.logs.writer import Log, open_log
+from keval.preparation.prepared import Prepared
+from keval.preparation.request import Request
+from keval.preparation.tasks import Task, work_list
 from keval.retry import Retry
 from keval.stats.aggregates import aggregate
 from tests.builders import write_log

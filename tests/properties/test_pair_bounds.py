@@ -12,8 +12,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from keval import projections
-from keval.execution.tasks import question_id
 from keval.ids import JsonObject
+from keval.preparation.tasks import question_id
 from tests.builders import (
     ask,
     failure_event,

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from keval import projections, schema
-from keval.execution.plan_events import plan_id
-from keval.execution.tasks import question_id
 from keval.ids import JsonObject
+from keval.preparation.plan_events import plan_id
+from keval.preparation.tasks import question_id
 from keval.stats.aggregates import aggregate
 from tests.builders import (
     condition_id,

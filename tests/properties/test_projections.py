@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from keval import projections
-from keval.execution.plan_events import plan_id
-from keval.execution.tasks import question_id
 from keval.ids import JsonObject, answer_sha256
+from keval.preparation.plan_events import plan_id
+from keval.preparation.tasks import question_id
 from keval.stats.aggregates import aggregate
 from tests.builders import (
     failure_event,

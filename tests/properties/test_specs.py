@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval.agents import Answer, McpUse, Turn
-from keval.execution.specs import AnswerSpec, Failed, JudgeSpec, Outcome
+from keval.executors.specs import AnswerSpec, JudgeSpec, Outcome
 from keval.judges import Case, Judgment, OtherResponse, Score
+from keval.retry import Failed
 from keval.usage import Usage
 
 TEXTS = st.text(max_size=20)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from keval import projections
 from keval.config.model import JudgeConfig
 from keval.config.reader import judge_from_description
-from keval.execution.jobs import Backlog, jobs
-from keval.execution.unjudged import Unjudged
 from keval.ids import JsonObject
 from keval.judges.exact_match import ExactMatch
+from keval.preparation.jobs import Backlog, jobs
+from keval.preparation.unjudged import Unjudged
 from keval.projections.sql_file import load
 from keval.reports.condition_trials import ConditionTrials, condition_trials
 from keval.reports.trials import alike_trials

@@ -8,10 +8,10 @@ from keval.config.reader import load
 from keval.errors import UsageError
 from keval.events import new_run_id, now
 from keval.execution.config_check import Findings, check
-from keval.execution.preparation import check_files, unread
-from keval.execution.run_events import run_event
-from keval.execution.work_ahead import NOTHING_TO_GENERATE
 from keval.mock import Mock
+from keval.preparation.prepared import check_files, unread
+from keval.preparation.run_events import run_event
+from keval.preparation.work_ahead import NOTHING_TO_GENERATE
 from tests.builders import write_log
 from tests.servers.over_http import free_port
 from tests.tasks import answer_to, tasks_of

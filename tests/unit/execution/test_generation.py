@@ -12,9 +12,9 @@ from keval.config.model import AgentConfig, Config, Execution, Gates
 from keval.config.reader import load
 from keval.execution.budget import Ledger
 from keval.execution.progress import Progress
-from keval.execution.tasks import work_list
 from keval.ids import JsonObject
 from keval.models import prices
+from keval.preparation.tasks import work_list
 from keval.retry import Retry
 from keval.usage import Usage
 from tests.builders import Kept

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval.execution.job_feed import ROOM, JobFeed
-from keval.execution.jobs import Job
+from keval.preparation.jobs import Job
 from tests.jobs import job
 
 

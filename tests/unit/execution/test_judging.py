@@ -11,11 +11,11 @@ from keval.config.model import JudgeConfig
 from keval.errors import PluginError
 from keval.events import event
 from keval.execution.budget import Ledger
-from keval.execution.jobs import Job, jobs
 from keval.execution.progress import Progress
 from keval.ids import JsonObject
 from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, Score
 from keval.models import prices
+from keval.preparation.jobs import Job, jobs
 from keval.usage import Usage
 from tests.builders import Kept
 from tests.sessions import judging_session

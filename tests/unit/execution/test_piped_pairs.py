@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval.events import encode
-from keval.execution.pairs import Pair
 from keval.execution.piped_pairs import PipedPairs
 from keval.ids import JsonObject
+from keval.preparation.pairs import Pair
 from tests.builders import condition_id, response_event
 
 BASELINE = condition_id("baseline")

@@ -11,9 +11,9 @@ from keval import projections
 from keval.config.reader import load
 from keval.errors import InputError
 from keval.execution.references import judge_references, references_log
-from keval.execution.session import Request
 from keval.ids import JsonObject
 from keval.mock import Mock
+from keval.preparation.request import Request
 from keval.reports.references import READ, References, references
 from tests.conftest import Keval
 

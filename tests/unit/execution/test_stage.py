@@ -10,16 +10,17 @@ import pytest
 
 from keval.agents import Answer
 from keval.errors import EnvironmentLacksError, ItemError
+from keval.events import EncodedEvent
 from keval.execution.budget import Ledger
-from keval.execution.executors import InProcess
-from keval.execution.judge_calls import JudgeCaller
 from keval.execution.progress import Progress
-from keval.execution.recording import EncodedEvent, Recorder, attempts_field
-from keval.execution.specs import Failed, Outcome
+from keval.execution.recording import Recorder, attempts_field
 from keval.execution.stage import ROOM, WORKSPACE, Stage
+from keval.executors.in_process import InProcess
+from keval.executors.judge_calls import JudgeCaller
+from keval.executors.specs import Outcome
 from keval.ids import JsonObject
 from keval.models import prices
-from keval.retry import Retry
+from keval.retry import Failed, Retry
 from keval.secrets.variables import Secrets
 from keval.usage import Usage
 from tests import virtual_time

@@ -18,9 +18,10 @@ from keval.config.until_section import Given, Until, wanted
 from keval.errors import BudgetReachedError, UsageError
 from keval.execution.config_check import check
 from keval.execution.config_session import generate, run_all
-from keval.execution.session import Request
-from keval.execution.specs import AnswerSpec, Failed, Outcome
+from keval.executors.specs import AnswerSpec, Outcome
 from keval.ids import JsonObject
+from keval.preparation.request import Request
+from keval.retry import Failed
 from keval.stats.recorded_rule import look_fields
 from keval.stats.stopped_run import READ, stopped_run
 from tests.builders import retraction_event

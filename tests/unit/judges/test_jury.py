@@ -9,7 +9,7 @@ import pytest
 
 from keval.config.reader import judge_from_description, load_judge
 from keval.errors import UsageError
-from keval.execution.judge_once import judge_once
+from keval.executors.judge_once import judge_once
 from keval.judges import Context, JudgeError
 from keval.judges.jury import Jury
 from keval.models import prices

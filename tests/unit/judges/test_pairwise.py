@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keval.errors import InputError, UsageError
-from keval.execution.judge_once import judge_once
+from keval.executors.judge_once import judge_once
 from keval.judges import Case, Context, OtherResponse, Score
 from keval.judges.pairwise import METRIC, Pairwise
 from keval.mock import Mock

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keval import projections
-from keval.execution.plan_events import plan_id
-from keval.execution.sample_changes import sample_change
-from keval.execution.tasks import question_id
 from keval.exports.text import Text
 from keval.ids import JsonObject
+from keval.preparation.plan_events import plan_id
+from keval.preparation.sample_changes import sample_change
+from keval.preparation.tasks import question_id
 from keval.projections.log_file import as_log_file
 from keval.projections.sql_file import load
 from keval.projections.views import named_in
