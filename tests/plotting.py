@@ -11,8 +11,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.transforms import Bbox
 
 from keval.plots.picture import Picture
-from keval.reports.conclusions import MetricTable
 from keval.reports.details import MOST_SAMPLES, ConditionSamples, Details, SampleDifferences
+from keval.reports.metric_tables import MetricTable
 from keval.reports.model import Report
 from tests.reports import difference, sample_values, score, small_report, summary
 

@@ -8,8 +8,8 @@ from collections.abc import Container, Mapping
 from typing import Any, TypeVar
 
 from keval.reports.changed_scores import ChangedScore, ChangedScores
-from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning
 from keval.reports.details import Case, ConditionSamples, Details, SampleDifferences, SampleValues, ShownAnswer
+from keval.reports.metric_tables import ConditionScore, Difference, MetricTable
 from keval.reports.model import (
     AgentInfo,
     Claim,
@@ -21,6 +21,7 @@ from keval.reports.model import (
     JudgeInfo,
     Report,
     ReportedServer,
+    ReportWarning,
     Retraction,
     ServerUse,
     Total,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from keval.commands.report import Adding
     from keval.projections.log_file import LogFile
-    from keval.reports.conclusions import MetricTable
+    from keval.reports.metric_tables import MetricTable
     from keval.reports.model import Report
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from keval.config.model import Config
 from keval.config.until_section import Until
 from keval.counted import counted
-from keval.reports.dataset_doubts import doubts
+from keval.datasets.doubts import doubts
 from keval.errors import EnvironmentLacksError, KevalError, UsageError, Warn
 from keval.events import new_run_id
 from keval.execution.budget import ledger

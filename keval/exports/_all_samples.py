@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from keval.exports._blocks import Cell, Lines, Section, Table
 from keval.readable import count, number
-from keval.reports.conclusions import MetricTable
+from keval.reports.metric_tables import MetricTable
 from keval.reports.model import Report
 from keval.reports.sentences import metric_name
 

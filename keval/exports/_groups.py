@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from keval.counted import counted, first_of
 from keval.exports._blocks import Cell, Lines, Section, Table
 from keval.readable import NOTHING, count, interval, number, probability
-from keval.reports.conclusions import FEW_CLUSTERS, UNRELIABLE_CLUSTERS, statistic, within
 from keval.reports.groups import GroupedMetric, GroupScore
+from keval.reports.metric_tables import statistic, within
+from keval.reports.number_warnings import FEW_CLUSTERS, UNRELIABLE_CLUSTERS
 
 COLUMNS = ("condition", "samples", "mean", "95 % CI", "difference", "95 % CI", "p", "p adjusted", "conclusion")
 

@@ -17,8 +17,16 @@ from keval.exports._scores import scores
 from keval.exports._side_by_side import Row, side_by_side
 from keval.exports._source import retractions, source
 from keval.readable import NOTHING, count, cut, cut_inside, dollars, duration, kinds, share
-from keval.reports.conclusions import ReportWarning
-from keval.reports.model import ConditionClaims, ConditionSummary, FailureGroup, Header, Report, ServerUse, Total
+from keval.reports.model import (
+    ConditionClaims,
+    ConditionSummary,
+    FailureGroup,
+    Header,
+    Report,
+    ReportWarning,
+    ServerUse,
+    Total,
+)
 from keval.reports.read_with_care import CARE
 
 MOST_CLAIMS = 10

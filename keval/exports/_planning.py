@@ -12,8 +12,8 @@ from keval.counted import counted
 from keval.ids import JsonObject
 from keval.printable import printable_json
 from keval.readable import NOTHING, count, dollars, number
-from keval.reports.conclusions import FEW_SAMPLES
 from keval.reports.model import BANNER
+from keval.reports.number_warnings import FEW_SAMPLES
 from keval.reports.planned_stops import PlannedStops
 from keval.reports.planning import SURE, Pilot, Plan
 from keval.stats.next_spend import Purchase, UnitCosts, from_nothing

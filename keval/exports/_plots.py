@@ -8,8 +8,8 @@ from statistics import median
 
 from keval.exports._strips import BINS, AnswerState, Axis, Dot, Panel, Side, Strip, Tick, bar
 from keval.readable import count, interval, number
-from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic, within
 from keval.reports.details import ConditionSamples, Details, SampleDifferences, SampleValues
+from keval.reports.metric_tables import ConditionScore, Difference, MetricTable, statistic, within
 from keval.reports.sentences import metric_name
 
 LEAST_REACH = 0.25

@@ -13,7 +13,7 @@ from keval.counted import counted
 from keval.exports._blocks import Cell, Fitted, Lines, Section, Table
 from keval.exports._side_by_side import of
 from keval.readable import NOTHING, count, interval, kinds, number, probability
-from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic, within
+from keval.reports.metric_tables import ConditionScore, Difference, MetricTable, statistic, within
 from keval.reports.sentences import judge_name, metric_name
 from keval.stats.paired_statistics import PAIRED
 from keval.stats.statistics import AGGREGATE, Statistic

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from keval.exports import Export
 from keval.printable import spreadsheet_cell
-from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
 from keval.reports.groups import GroupedMetric
+from keval.reports.metric_tables import ConditionScore, Difference, MetricTable, statistic
 from keval.reports.model import ConditionSummary, Report
 from keval.stats.paired_statistics import PAIRED
 from keval.stats.statistics import AGGREGATE

@@ -16,7 +16,7 @@ from keval.exports import Export
 from keval.exports._junit import JunitCase, Outcome, document, suite
 from keval.metric_names import full_name
 from keval.readable import interval, number
-from keval.reports.conclusions import ConditionScore, Difference, MetricTable
+from keval.reports.metric_tables import ConditionScore, Difference, MetricTable
 from keval.reports.model import ConditionSummary, Report
 
 

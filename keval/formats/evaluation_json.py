@@ -20,7 +20,7 @@ from keval.nearest import near
 from keval.plugins import option
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
-from keval.reports.conclusions import MetricTable
+from keval.reports.metric_tables import MetricTable
 from keval.reports.model import ConditionSummary
 
 _COLUMNS = ("hit_rate", "mrr", "judge_score", "combined_score")

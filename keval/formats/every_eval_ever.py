@@ -25,7 +25,7 @@ from keval.ids import JsonObject
 from keval.plugins import option
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
-from keval.reports.conclusions import ConditionScore, MetricTable, statistic
+from keval.reports.metric_tables import ConditionScore, MetricTable, statistic
 from keval.reports.model import AgentInfo, ConditionSummary, JudgeInfo
 from keval.reports.sentences import judge_name
 

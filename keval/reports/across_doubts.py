@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from shlex import quote
 
 from keval.errors import InputError
-from keval.reports.conclusions import SMALL_NUMBERS, MetricTable, ReportWarning, small_numbers
-from keval.reports.model import AgentInfo, Header, HouseScore, JudgeInfo, LogSource, Report
+from keval.reports.metric_tables import MetricTable
+from keval.reports.model import AgentInfo, Header, HouseScore, JudgeInfo, LogSource, Report, ReportWarning
+from keval.reports.number_warnings import SMALL_NUMBERS, small_numbers
 from keval.stats.declared import Declared
 
 FAVOURING = {"answered_after_failures"}

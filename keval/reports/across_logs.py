@@ -22,9 +22,9 @@ from keval.reports import across_doubts, mixed_answers
 from keval.reports.across_doubts import Side
 from keval.reports.builder import compose, evaluation_names, programs
 from keval.reports.changed_scores import changed_scores
-from keval.reports.conclusions import Difference, MetricTable, difference
 from keval.reports.edited_records import leave_out_edited_records, records_of
 from keval.reports.house_scores import house_scores, put_together
+from keval.reports.metric_tables import Difference, MetricTable, difference
 from keval.reports.model import BANNER, Report
 from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
 from keval.reports.queries import Queries

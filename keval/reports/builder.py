@@ -14,8 +14,8 @@ from keval.projections.line_text import descriptors_of, line_in
 from keval.reports import mixed_answers, warnings
 from keval.reports.calibration import calibration
 from keval.reports.changed_scores import MOST, changed_scores
-from keval.reports.conclusions import MetricTable, in_order, metric_tables, reversals, small_numbers
 from keval.reports.groups import grouped_metrics
+from keval.reports.metric_tables import MetricTable, in_order, metric_tables
 from keval.reports.model import (
     BANNER,
     AgentInfo,
@@ -33,6 +33,7 @@ from keval.reports.model import (
     Total,
 )
 from keval.reports.notes import notes, of_declared
+from keval.reports.number_warnings import reversals, small_numbers
 from keval.reports.queries import Queries, Rows, ask, asked_ahead, by_condition, query
 from keval.reports.read_with_care import read_with_care
 from keval.reports.retractions import retractions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from keval.reports.conclusions import in_order
+from keval.reports.metric_tables import in_order
 from keval.reports.queries import Queries
 from keval.stats.aggregates import rounded
 

@@ -10,7 +10,7 @@ import orjson
 
 from keval.ids import JsonObject
 from keval.projections.sql_file import literal, literals
-from keval.reports.conclusions import MetricTable
+from keval.reports.metric_tables import MetricTable
 from keval.reports.queries import ask
 from keval.secrets.masking import masked
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from keval.projections.copies import copies
 from keval.projections.sql_file import load
-from keval.reports.conclusions import ConditionScore, Difference, MetricTable, difference
 from keval.reports.edited_records import leave_out_edited_records, records_of
+from keval.reports.metric_tables import ConditionScore, Difference, MetricTable, difference
 from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
 from keval.reports.side_by_side import (
     leave_out_edited,

@@ -12,7 +12,6 @@ from keval.errors import InputError, UsageError
 from keval.metric_names import names
 from keval.nearest import near
 from keval.readable import cut, share
-from keval.reports.conclusions import MetricTable
 from keval.reports.gate_facts import NO_CALLS, Facts, Found, unknown
 from keval.reports.gate_rules import (
     BASELINE,
@@ -29,6 +28,7 @@ from keval.reports.gate_rules import (
     not_the_baseline,
     unknown_condition,
 )
+from keval.reports.metric_tables import MetricTable
 from keval.stats.aggregates import rounded
 from keval.stats.conclusions import Conclusion
 from keval.stats.reasons import ALL_ALIKE, NONE_DIFFERS

@@ -12,9 +12,9 @@ from keval.counted import counted
 from keval.failure_kinds import AGENT_FAILED
 from keval.ids import JsonObject
 from keval.metric_names import full_name
-from keval.reports.conclusions import ConditionScore, Difference, MetricTable, metric_tables, statistic, within
 from keval.reports.condition_trials import ConditionTrials, condition_trials
 from keval.reports.earlier_log import Since, differences_since
+from keval.reports.metric_tables import ConditionScore, Difference, MetricTable, metric_tables, statistic, within
 from keval.reports.queries import Queries, Rows
 from keval.reports.tool_use import ToolUse, server_use, tool_use
 from keval.reports.trials import alike_trials

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from keval.ids import JsonObject
-from keval.reports.conclusions import ConditionScore, Difference, difference, score
+from keval.reports.metric_tables import ConditionScore, Difference, difference, score
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.reports.conclusions import ReportWarning
+from keval.reports.model import ReportWarning
 from keval.reports.queries import Queries
 
 if TYPE_CHECKING:

@@ -11,12 +11,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from keval.reports.changed_scores import ChangedScores
-from keval.reports.conclusions import MetricTable, ReportWarning
 from keval.reports.details import Details
 from keval.reports.groups import GroupedMetric
+from keval.reports.metric_tables import MetricTable
 from keval.reports.sentences import Headline
 
 BANNER = "MOCK: the model was a stand-in; these numbers say nothing about a real model."
+
+
+@dataclass(frozen=True, slots=True)
+class ReportWarning:
+    """Something to know before trusting a number; `code` is stable, for programs."""
+
+    code: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

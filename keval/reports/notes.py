@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from keval.ids import JsonObject
 from keval.reports import prompt_cache
-from keval.reports.conclusions import MetricTable
+from keval.reports.metric_tables import MetricTable
 from keval.reports.model import Header
 from keval.reports.queries import Queries
 from keval.stats.declared import Declared

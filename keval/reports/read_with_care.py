@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from keval.counted import counted
-from keval.reports.conclusions import FEW_CLUSTERS, ConditionScore, MetricTable, ReportWarning, statistic
+from keval.reports.metric_tables import ConditionScore, MetricTable, statistic
+from keval.reports.model import ReportWarning
+from keval.reports.number_warnings import FEW_CLUSTERS
 from keval.reports.sentences import metric_name
 from keval.stats.conclusions import MOST_MISSING
 

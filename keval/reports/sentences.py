@@ -15,7 +15,7 @@ from keval import failure_kinds
 from keval.counted import counted
 from keval.projections import NOISE
 from keval.readable import SMALLEST_P, share
-from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
+from keval.reports.metric_tables import ConditionScore, Difference, MetricTable, statistic
 from keval.stats.conclusions import Conclusion, is_at_most_alpha
 from keval.stats.intervals import FEWEST_SAMPLES
 from keval.stats.reasons import NOTHING_SCORED

@@ -15,8 +15,8 @@ from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
 from keval.projections.views import definition, made
-from keval.reports.conclusions import ConditionScore, MetricTable
 from keval.reports.joined_clusters import joined
+from keval.reports.metric_tables import ConditionScore, MetricTable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

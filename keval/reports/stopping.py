@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from keval.reports.conclusions import ReportWarning
+from keval.reports.model import ReportWarning
 from keval.stats.stopped_run import StoppedRun, stopped_run
 from keval.stats.stopping_rule import NAME
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from keval.counted import counted
 from keval.ids import JsonObject
 from keval.readable import share
-from keval.reports.conclusions import MetricTable, ReportWarning, statistic
 from keval.reports.judgments_left import judgments_left
-from keval.reports.model import ConditionSummary, Header, ServerUse
+from keval.reports.metric_tables import MetricTable, statistic
+from keval.reports.model import ConditionSummary, Header, ReportWarning, ServerUse
 from keval.reports.queries import Queries, by_condition
 from keval.reports.tool_use import ToolUse
 from keval.stats.conclusions import is_at_most_alpha

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from keval.exports import _plots
-from keval.reports.conclusions import MetricTable
 from keval.reports.details import SampleDifferences
+from keval.reports.metric_tables import MetricTable
 from tests.reports import difference, sample_values, score, small_details, small_report
 
 (TABLE,) = small_report().metrics

@@ -12,7 +12,7 @@ from keval.errors import InputError, UsageError
 from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
 from keval.reports.across_logs import compare
-from keval.reports.conclusions import Difference, statistic
+from keval.reports.metric_tables import Difference, statistic
 from keval.reports.model import Report
 from tests.builders import (
     failure_event,

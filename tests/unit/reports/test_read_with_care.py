@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from keval.reports.conclusions import metric_tables, small_numbers
+from keval.reports.metric_tables import metric_tables
+from keval.reports.number_warnings import small_numbers
 from keval.reports.read_with_care import read_with_care
 from tests.reports import Scores, compared, table
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keval.reports.conclusions import Difference, MetricTable
+from keval.reports.metric_tables import Difference, MetricTable
 from keval.reports.sentences import HOW_MANY, HOW_MANY_IN_ONE_LOG, headlines
 from keval.stats.reasons import NOTHING_SCORED
 from keval.stats.stopped_run import DESCRIPTIVE

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from keval import projections, schema
-from keval.reports.conclusions import ConditionScore, Difference
+from keval.reports.metric_tables import ConditionScore, Difference
 from keval.stats.paired_statistics import PAIRED
 from keval.stats.statistics import AGGREGATE, VIEWS, Statistic
 
