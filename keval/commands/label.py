@@ -18,6 +18,7 @@ from keval.errors import UsageError
 from keval.execution.appending import check_appendable
 from keval.execution.labelling import DrawnFrom, ask_all, drawn
 from keval.labels.draw import Entry, Wanted
+from keval.labels.filled_sheet import written_number
 from keval.labels.labels import SAYS, Said
 from keval.labels.sheet import CHOICES
 
@@ -111,11 +112,8 @@ def _score(entry: Entry, labeler: str) -> Said | None:
         answer = _asked(f"{entry.metric} from {entry.min:g} to {entry.max:g}")
         if answer == SKIP:
             return None
-        try:
-            score = float(answer)
-        except ValueError:
-            score = entry.max + 1
-        if entry.min <= score <= entry.max:
+        score = written_number(answer)
+        if isinstance(score, float) and entry.min <= score <= entry.max:
             return replace(_said(entry, labeler), score=score)
         tell(f"{answer!r} is no number from {entry.min:g} to {entry.max:g}")
 

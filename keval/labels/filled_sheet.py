@@ -297,7 +297,7 @@ def _entry(line: int, lines: Sequence[str], labeler: str) -> _Entry:
         line,
         filled.about,
         filled.ticked,
-        _number(filled.scores[0][1]) if filled.scores else None,
+        written_number(filled.scores[0][1]) if filled.scores else None,
         score_line=filled.scores[0][0] if filled.scores else None,
         note=_without_rules([beginning, *(text for _, text in rest)]),
         labeler=labeler,
@@ -326,8 +326,8 @@ def _without_rules(lines: Sequence[str]) -> str | None:
     return "\n".join(kept).strip() or None
 
 
-def _number(written: str) -> float | str:
-    """Return a number that somebody wrote; what is none is returned as it is, to be named."""
+def written_number(written: str) -> float | str:
+    """Return a number that somebody wrote; what is none, such as 0_4, is returned as it is, to be named."""
     try:
         return written if "_" in written else float(written)  # Python takes 0_4 for 4
     except ValueError:

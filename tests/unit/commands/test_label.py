@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -26,6 +27,15 @@ def test_a_question_acts_on_no_terminal(keval: Keval, tmp_path: Path) -> None:
     asked = keval("label", log, "--labeler", "ada", "--scores", stdin="5\n\n")
     assert "right\\u202e\\x08\\r from 1 to 5 ([s]kip, [q]uit)" in asked.stderr
     assert {"\u202e", "\b"}.isdisjoint(asked.stderr)
+
+
+def test_a_score_is_a_number_as_people_write_it(keval: Keval, tmp_path: Path) -> None:
+    """`0_4` is four to Python and a slip of the finger to everybody else: it is asked again, as 9 of 5 is."""
+    log = write_log(tmp_path / "run.jsonl", [run_event(), answer := response_event(), judgment_event(answer, 5)])
+    asked = keval("label", log, "--labeler", "ada", "--scores", "--metric", "completeness", stdin="0_4\n9\n4.5\n\n")
+    assert re.findall(r"('\S+') is no number from 1 to 5", asked.stderr) == ["'0_4'", "'9'"]
+    label = json.loads(log.read_bytes().splitlines()[-1])
+    assert (label["type"], label["scores"]) == ("label", {"completeness": 4.5})
 
 
 class Terminal:
