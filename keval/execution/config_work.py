@@ -317,7 +317,7 @@ class ConfigWork:
 
     async def _generate_in_batches(self, session: Session, executor: BatchExecutor, tasks: TaskList) -> None:
         """Generate until all is done; what is submitted may be left where the user wants to leave."""
-        self.generated.remark = lambda: executor.remark
+        self.generated.remarks.append(lambda: executor.remark)
         stage = session.generation(self.prepared.config, self.generated, executor.recorded)
         # First what is paid for: where the budget is reached nothing is begun any more.
         in_order = chain(

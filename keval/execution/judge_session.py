@@ -192,7 +192,7 @@ class JudgeWork:
 
     async def _judge_in_batches(self, session: Session, executor: BatchExecutor, backlog: Backlog, log: Path) -> None:
         """Judge until all is done; what is submitted may be left where the user wants to leave."""
-        self.progress.remark = lambda: executor.remark
+        self.progress.remarks.append(lambda: executor.remark)
         stage = session.judging(self.progress, executor.recorded)
         left = await executor.work_off(
             stage.work_off(backlog), lambda: self.request.detach or session.stops.user.is_set()

@@ -80,8 +80,8 @@ class Progress:
         self.rows: defaultdict[str, Count] = defaultdict(Count)
         self.tell: Callable[[str], None] | None = None
         """Told of the first failure of each kind in a row, and of a few other causes, as they happen."""
-        self.remark: Callable[[], str] = str
-        """What else there is to tell: what is waited for."""
+        self.remarks: list[Callable[[], str]] = []
+        """What else there is to tell, such as what is waited for; one that has nothing to tell is empty."""
         self._began = time.monotonic()
 
     def say(self, line: str) -> None:
@@ -124,6 +124,11 @@ class Progress:
             self.tell(f"{self.stage}: {printable(row)}: {kind}: {cause}")
 
     @property
+    def remark(self) -> str:
+        """What else there is to tell."""
+        return " · ".join(filter(None, (tell() for tell in self.remarks)))
+
+    @property
     def failed(self) -> int:
         """How many items failed."""
         return sum(count.failed for count in self.rows.values())
@@ -138,7 +143,7 @@ class Progress:
     def line(self) -> str:
         """Return the state in one plain line."""
         parts = [f"{printable(row)} {_described(count)}" for row, count in list(self.rows.items())]
-        return f"{self.stage}: " + " · ".join(filter(None, [*parts, self.remark()]))
+        return f"{self.stage}: " + " · ".join(filter(None, [*parts, self.remark]))
 
     def left(self, count: Count) -> str:
         """Return the time that a row still needs if it goes on at its mean speed."""
@@ -234,7 +239,7 @@ def _table(stages: Sequence[Progress]) -> Table:
     from rich.text import Text
 
     table = Table("", "done", "failed", "in flight", "cost", "left", box=None, pad_edge=False)
-    table.caption = " · ".join(filter(None, (stage.remark() for stage in stages))) or None
+    table.caption = " · ".join(filter(None, (stage.remark for stage in stages))) or None
     for stage in stages:
         for row, count in list(stage.rows.items()):
             total = "" if count.planned is None else f"/{count.planned}"

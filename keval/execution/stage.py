@@ -116,6 +116,7 @@ class Stage(ABC, Generic[Item, Known]):
     async def work_off(self, items: Iterable[Item] | Take[Item]) -> None:
         """Do all items; returns when each has its event or `stop` was set and none is in flight."""
         crew, limiter = Crew(self.max_concurrent, self.stop), Limiter(self.max_concurrent, self.retry)
+        self.progress.remarks.append(lambda: limiter.remark)
         settling = Settling(max(self.max_concurrent, ROOM), self._settle, self._tell, self._leave)
         work = partial(self._work, crew=crew, limiter=limiter, settling=settling)
         with limiter.open_after(self.stop):

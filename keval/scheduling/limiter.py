@@ -21,6 +21,9 @@ from keval.scheduling.concurrency import Begun, Concurrency
 LONGEST_SILENCE_S = 30.0
 """A service that takes nothing is tried again after so long at the latest, unless it asks for more."""
 
+LEAST_TOLD_S = 1.0
+"""People are told of waits that are as long."""
+
 
 class _Turn(NamedTuple):
     """Somebody who waits."""
@@ -46,6 +49,17 @@ class Limiter:
         """Nobody begins before, by the clock of the event loop."""
         self._timer: asyncio.TimerHandle | None = None
         self._is_over = False
+
+    @property
+    def remark(self) -> str:
+        """What attempts wait for beside their turn, in words: the service said that it is busy; empty for nothing."""
+        if not self._waiting or self._is_over:
+            return ""
+        wait_s = self._opens_s - self._loop.time()
+        if not self.running and wait_s >= LEAST_TOLD_S:
+            return f"the service is busy, asked again in {wait_s:.0f} s"
+        allowed, most = int(self.concurrency.allowed), self.concurrency.most
+        return f"the service is busy, takes about {allowed} of {most} at once" if allowed < most else ""
 
     @contextmanager
     def open_after(self, stop: asyncio.Event) -> Iterator[None]:

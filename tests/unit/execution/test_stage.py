@@ -222,6 +222,24 @@ async def test_another_item_runs_while_one_waits_to_be_tried_again() -> None:
     await working
 
 
+async def test_progress_says_that_a_busy_service_is_waited_for() -> None:
+    """Else a run that stands still for a minute looks as if it hung."""
+
+    def script(item: str, attempt: int) -> Answer:
+        if item == "a1" and attempt == 1:
+            raise ItemError("infra_error", "busy", retryable=True, retry_after_s=60, overloaded=True)
+        return answer()
+
+    stage = scripted(script)
+    working = asyncio.create_task(stage.work_off(["a1", "b1"]))
+    while not stage.progress.remark:
+        assert not working.done()
+        await asyncio.sleep(0.001)
+    assert stage.progress.line().endswith(" · the service is busy, asked again in 60 s")
+    stage.stop.set()
+    await working
+
+
 async def test_other_items_are_done_while_somebody_is_told_of_one() -> None:
     """A judge who has no room yet for an answer holds up no question, as long as there is room for answers."""
     room = asyncio.Event()

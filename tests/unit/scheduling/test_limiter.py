@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Generator
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -58,6 +59,25 @@ def test_a_place_that_falls_free_wakes_one_waiter() -> None:
 
     virtual_time.run(main())
     assert resumed == [0] * 10 + [1] * 290
+
+
+def test_who_waits_for_a_busy_service_is_told_what_for() -> None:
+    """Nothing moves for half a minute, and people see why, and that it will go on."""
+
+    async def main(at_once: int, failed: Failed, told: str) -> None:
+        limiter = Limiter(at_once, Retry())
+        holders = [Holder(limiter) for _ in range(at_once + 1)]
+        await settle()
+        assert limiter.remark == ""  # one waits, for its turn alone
+        holders[0].leave(failed)
+        await asyncio.sleep(5)
+        assert limiter.remark == told
+        for holder in holders:
+            holder.task.cancel()
+        await settle()
+
+    virtual_time.run(main(10, OVERLOADED, "the service is busy, takes about 8 of 10 at once"))
+    virtual_time.run(main(1, replace(OVERLOADED, retry_after_s=30), "the service is busy, asked again in 25 s"))
 
 
 def test_a_place_given_to_somebody_who_is_cancelled_in_that_moment_goes_to_the_next() -> None:
