@@ -6,8 +6,7 @@
 select
     c.condition, condition_id, agent_id, c.current, m.judge, judge_id, metric, s.sample_id, m.min, m.max,
     s.planned, s.scored, s.agent_failed, s.not_measured,
-    if(s.planned is null, null, s.planned - s.scored - s.agent_failed - s.not_measured - s.not_applicable - s.not_sampled)
-        as not_done,
+    s.planned - s.scored - s.agent_failed - s.not_measured - s.not_applicable - s.not_sampled as not_done,
     s.not_applicable, s.not_sampled,
     coalesce(list_aggregate(s.kinds, 'histogram'), map()) as failed,
     s.empty, s.refused, s.cut_off, s.n_responses, s.n_judgments,
