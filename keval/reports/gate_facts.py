@@ -82,19 +82,15 @@ def unknown(why: str) -> Found:
     return Found(None, unknown=why)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Facts:
-    """What a log says."""
+    """What a log says; two of the same log are two."""
 
     connection: DuckDBPyConnection
     pass_from: Mapping[str, float]
-    _compared: dict[int, dict[tuple[str, str, str], Since]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    _compared: dict[Facts, dict[tuple[str, str, str], Since]] = field(default_factory=dict, init=False, repr=False)
     """The differences to earlier logs, by the facts of these."""
-    _groups: dict[str, dict[str, tuple[MetricTable, ...]]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    _groups: dict[str, dict[str, tuple[MetricTable, ...]]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def queries(self) -> Queries:
@@ -317,11 +313,11 @@ class Facts:
         return self.queries.ask("gate_answers", share=str(share))
 
     def _since(self, before: Facts) -> dict[tuple[str, str, str], Since]:
-        if id(before) not in self._compared:
+        if before not in self._compared:
             there = [name for name in self.conditions if name in before.conditions]
             found = differences_since((before.connection, self.connection), (before.tables, self.tables), there)
-            self._compared[id(before)] = found
-        return self._compared[id(before)]
+            self._compared[before] = found
+        return self._compared[before]
 
 
 def _as_found(found: Difference) -> Found:
