@@ -38,10 +38,10 @@ LAYERS = (
     ("schema", "models", "projections"),
     ("mock", "documents", "stats"),
     ("agents", "events", "datasets", "judges", "origins", "reports"),
-    ("logs", "config", "exports", "formats", "transcripts"),
-    ("labels", "plots", "preparation", "scheduling", "starters"),
-    ("executors",),
-    ("execution",),
+    ("compare", "config", "formats", "logs", "transcripts"),
+    ("gate", "labels", "preparation", "scheduling"),
+    ("executors", "exports"),
+    ("execution", "plots", "starters"),
     ("imports", "viewer"),
     ("commands",),
     ("cli",),
@@ -203,14 +203,14 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         {"stats.paired_series", "stats.recorded_rule"},
     ),
     "unit/stats/test_statistics.py": ("the tables are made of it", {"stats.statistic"}),
-    "unit/reports/test_across_logs.py": ("logs are put side by side to be compared", {"reports.side_by_side"}),
-    "unit/reports/test_balance.py": (
+    "unit/compare/test_compared_logs.py": ("logs are put side by side to be compared", {"compare.side_by_side"}),
+    "unit/preparation/test_balance.py": (
         "a dataset and a config that names it come to the same",
         {"commands.balance", "config.samples"},
     ),
-    "unit/reports/test_gate.py": (
+    "unit/gate/test_findings.py": (
         "a rule and a log come to a verdict, and that to an exit code",
-        {"commands.gate", "exports._gate", "reports.gate_facts", "reports.earlier_log"},
+        {"commands.gate", "exports._gate", "gate.facts", "compare.earlier_log"},
     ),
     "unit/reports/test_planning.py": (
         "a log comes to a plan, and that to lines",

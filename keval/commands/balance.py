@@ -15,7 +15,7 @@ from keval.counted import counted
 from keval.documents.mapping import has
 from keval.logs.outputs import check_stdout
 from keval.nearest import near
-from keval.reports.balance import MOST_GAPS, Balance, balance
+from keval.preparation.balance import MOST_GAPS, Balance, balance
 
 
 @click.command(epilog="Example: keval balance questions.jsonl --by category --by difficulty")

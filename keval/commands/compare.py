@@ -55,7 +55,7 @@ def command(
     if output is not None:
         check_output(output, logs, made.is_own)  # before the logs are read, which takes minutes if they are large
     with collected(logs, warn, skip_invalid=skip_invalid) as files:
-        from keval.reports.across_logs import compare
+        from keval.compare.compared_logs import compare
 
         for file in files:
             check_not_empty([file])

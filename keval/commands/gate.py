@@ -15,15 +15,15 @@ from keval.commands.messages import say, warn
 from keval.commands.newest import check_named_or_piped
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, INPUT_FILE, LOGS, PASS_FROM, SKIP_INVALID
 from keval.config import gate_section
+from keval.config.gate_rules import PRESETS
 from keval.config.gate_section import Rules
 from keval.errors import UsageError
 from keval.logs.collect import check_not_empty, collected
-from keval.reports.gate_rules import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from keval.reports.gate_facts import Facts
+    from keval.gate.facts import Facts
 
 CODES = {"met": 0, "not met": 1, "cannot tell": 7}
 
@@ -66,9 +66,9 @@ def command(
     """
     from keval import projections
     from keval.exports._gate import FORMATS
+    from keval.gate.facts import Facts
+    from keval.gate.findings import judge_rules
     from keval.reports import mixed_answers
-    from keval.reports.gate import judge_rules
-    from keval.reports.gate_facts import Facts
     from keval.reports.warnings import answered_after_failures, useless_servers
 
     check_named_or_piped(logs)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keval import schema
+from keval.config.gate_rules import PRESETS, Rule, read_rule
 from keval.config.sections import list_in, mapping_in
 from keval.errors import InputError, UsageError
 from keval.nearest import near
-from keval.reports.gate_rules import PRESETS, Rule, read_rule
 
 if TYPE_CHECKING:
     from keval.documents.yaml_document import Keys

@@ -9,7 +9,6 @@ from pathlib import Path
 from keval.config.model import Config
 from keval.config.until_section import Until
 from keval.counted import counted
-from keval.datasets.doubts import doubts
 from keval.errors import EnvironmentLacksError, KevalError, UsageError, Warn
 from keval.events import new_run_id
 from keval.execution.budget import ledger
@@ -20,6 +19,7 @@ from keval.logs.costs import Spent
 from keval.nearest import hint
 from keval.preparation.changes import no_longer_counted
 from keval.preparation.config_past import ConfigPast, costs_so_far
+from keval.preparation.dataset_doubts import doubts
 from keval.preparation.estimate import Estimate, estimate
 from keval.preparation.jobs import Backlog
 from keval.preparation.pairs_ahead import pairs_there

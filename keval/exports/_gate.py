@@ -7,12 +7,12 @@ from dataclasses import asdict
 
 import orjson
 
+from keval.config.gate_rules import Unit
 from keval.exports._junit import JunitCase, Outcome, document, suite
 from keval.exports.markdown import escaped
+from keval.gate.findings import VERDICTS, Finding, GateResult, Verdict
 from keval.printable import printable_json
 from keval.readable import NOTHING, dollars, number
-from keval.reports.gate import VERDICTS, Finding, GateResult, Verdict
-from keval.reports.gate_rules import Unit
 from keval.reports.model import BANNER
 from keval.stats.intervals import LEVEL
 

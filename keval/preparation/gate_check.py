@@ -11,12 +11,7 @@ from typing import Any, NamedTuple
 
 from keval.config import gate_section
 from keval.config.formulas import COMPUTED
-from keval.config.model import Config, JudgeConfig
-from keval.config.sections import list_in, mapping_in
-from keval.errors import UsageError, Warn
-from keval.metric_names import full_name, names
-from keval.nearest import near
-from keval.reports.gate_rules import (
+from keval.config.gate_rules import (
     BASELINE,
     BEFORE,
     Comparison,
@@ -26,6 +21,11 @@ from keval.reports.gate_rules import (
     not_the_baseline,
     unknown_condition,
 )
+from keval.config.model import Config, JudgeConfig
+from keval.config.sections import list_in, mapping_in
+from keval.errors import UsageError, Warn
+from keval.metric_names import full_name, names
+from keval.nearest import near
 
 
 class _Scale(NamedTuple):

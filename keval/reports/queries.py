@@ -1,4 +1,4 @@
-"""Asks the views what a report is made of: each query is an SQL file in this folder."""
+"""Asks the views what a report is made of: each query is an SQL file, in this folder unless another is named."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 Rows = list[JsonObject]
 
 
-def ask(connection: DuckDBPyConnection, name: str, **parameters: str) -> Iterator[JsonObject]:
-    """Yield the rows that `<name>.sql` finds, columns by name."""
-    return projections.rows(connection, query(name, **parameters))
+def ask(
+    connection: DuckDBPyConnection, name: str, folder: str = "reports", /, **parameters: str
+) -> Iterator[JsonObject]:
+    """Yield the rows that `<folder>/<name>.sql` finds, columns by name."""
+    return projections.rows(connection, query(name, folder, **parameters))
 
 
-def query(name: str, **parameters: str) -> str:
-    """Return the query of `<name>.sql`."""
-    return load("reports", name, **parameters)
+def query(name: str, folder: str = "reports", /, **parameters: str) -> str:
+    """Return the query of `<folder>/<name>.sql`."""
+    return load(folder, name, **parameters)
 
 
 class Ahead:
@@ -83,9 +85,9 @@ class Queries:
         self._ahead = ahead
         self._found: dict[str, Rows] = {}
 
-    def ask(self, name: str, **parameters: str) -> Rows:
-        """Return the rows that `<name>.sql` finds, columns by name; they are not to be changed."""
-        sql = query(name, **parameters)
+    def ask(self, name: str, folder: str = "reports", /, **parameters: str) -> Rows:
+        """Return the rows that `<folder>/<name>.sql` finds, columns by name; they are not to be changed."""
+        sql = query(name, folder, **parameters)
         if sql not in self._found:
             found = None if self._ahead is None else self._ahead.rows(sql)
             self._found[sql] = list(projections.rows(self.connection, sql)) if found is None else found

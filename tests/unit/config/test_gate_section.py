@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from keval.config import gate_section, reader
+from keval.config.gate_rules import PRESETS
 from keval.errors import InputError, UsageError
-from keval.reports.gate_rules import PRESETS
 
 EVAL = """\
 name: words

@@ -54,7 +54,9 @@ def test_a_log_without_a_line_needs_no_database(tmp_path: Path) -> None:
 def test_a_past_can_be_asked_all_that_is_asked() -> None:
     """The tables and views that are made for a past are those that the queries about pasts read, and no more."""
     package = Path(projections.__file__).parent.parent
-    files = [path for folder in ("logs", "execution") for path in (package / folder).glob("*")]
+    files = [
+        path for folder in ("logs", "preparation", "executors", "execution") for path in (package / folder).glob("*")
+    ]
     read = [named_in(path.read_text(encoding="utf-8")) for path in files if path.suffix in {".py", ".sql"}]
     assert set().union(*read) == set(ASKED)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from keval.commands import caveats
+from keval.compare import compared_logs
 from keval.labels import labels
 from keval.projections.views import named_in, needed_for
 from keval.reports import (
-    across_logs,
     agreement,
     judge_diagnostics,
     mixed_answers,
@@ -33,7 +33,7 @@ ASKED: dict[str, tuple[str, Collection[str]]] = {
     "verdicts": ("projections/verdicts.sql", verdicts.READ),
     "trials": ("reports/*trial*.sql", trials.READ),
     "references": ("reports/references.sql", references.READ),
-    "compare": ("reports/across_*.sql", across_logs.READ),
+    "compare": ("compare/*.sql", compared_logs.READ),
     "agreement, rated by judges and people": ("reports/rated_*.sql", agreement.READ),
     "agreement, people's scores": ("reports/people_scores.sql", agreement.READ),
     "agreement, of all answers": ("reports/agreement_ratings.sql", agreement.READ),

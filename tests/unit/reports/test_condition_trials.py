@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from keval import projections
+from keval.gate.facts import Facts
 from keval.ids import JsonObject, sample_sha256
 from keval.projections.log_file import as_log_file
 from keval.reports.condition_trials import condition_trials
-from keval.reports.gate_facts import Facts
 from keval.reports.trials import alike_trials, sample_trials
 from keval.sampling import Sampling
 from keval.stats.aggregates import aggregate

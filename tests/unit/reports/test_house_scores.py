@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from keval.compare.compared_logs import compare
 from keval.exports.text import Text
 from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
-from keval.reports.across_logs import compare
 from keval.reports.model import HouseScores
 from tests.builders import METRICS, judge_entry, judgment_event, response_event, run_event, write_log
 

@@ -28,9 +28,9 @@ class Noting(Queries):
         super().__init__(connection)
         self.asked: list[str] = []
 
-    def ask(self, name: str, **parameters: str) -> Rows:
-        self.asked.append(query(name, **parameters))
-        return super().ask(name, **parameters)
+    def ask(self, name: str, folder: str = "reports", /, **parameters: str) -> Rows:
+        self.asked.append(query(name, folder, **parameters))
+        return super().ask(name, folder, **parameters)
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ import pytest
 
 from keval import projections
 from keval.cli import run as keval
+from keval.config.gate_rules import read_rule
 from keval.config.until_section import Given
+from keval.gate.facts import Facts
+from keval.gate.findings import judge_rules
 from keval.reports import builder
-from keval.reports.gate import judge_rules
-from keval.reports.gate_facts import Facts
-from keval.reports.gate_rules import read_rule
 from keval.reports.model import Report
 from keval.reports.stopping import CODE
 from tests.stopping_runs import Drawn, run, write_evaluation

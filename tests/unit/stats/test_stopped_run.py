@@ -9,13 +9,13 @@ import orjson
 import pytest
 
 from keval import cli, projections
+from keval.compare.compared_logs import compare
 from keval.config.until_section import Given
 from keval.errors import BudgetReachedError
+from keval.gate.facts import Facts
 from keval.ids import JsonObject
 from keval.logs.evaluations import evaluations
 from keval.projections.log_file import as_log_file
-from keval.reports.across_logs import compare
-from keval.reports.gate_facts import Facts
 from keval.stats.aggregates import READ, aggregate, rounded
 from keval.stats.asked import Asked
 from keval.stats.paired_series import Series, measured

@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.reports.joined_clusters import joined
+from keval.compare.joined_clusters import joined
 
 SETS = st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=2, max_size=3, unique=True), max_size=8)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keval.ids import JsonObject
-from keval.reports.balance import balance, values
+from keval.preparation.balance import balance, values
 from tests.conftest import Keval
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from keval import ids
+from keval.compare.compared_logs import compare
 from keval.errors import InputError, UsageError
 from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
-from keval.reports.across_logs import compare
 from keval.reports.metric_tables import Difference, statistic
 from keval.reports.model import Report
 from tests.builders import (

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from keval import ids, projections
+from keval.compare.edited_records import LeftOut, leave_out_edited_records, records_of
+from keval.compare.side_by_side import put_side_by_side
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.log_file import as_log_file
-from keval.reports.edited_records import LeftOut, leave_out_edited_records, records_of
-from keval.reports.side_by_side import put_side_by_side
 from tests.builders import JUDGE_ID, judge_entry, judgment_event, response_event, run_event, write_log
 
 BLIND = "f" * 24

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from keval.compare.earlier_log import Since, differences_since
 from keval.counted import counted
 from keval.failure_kinds import AGENT_FAILED
 from keval.ids import JsonObject
 from keval.metric_names import full_name
 from keval.reports.condition_trials import ConditionTrials, condition_trials
-from keval.reports.earlier_log import Since, differences_since
 from keval.reports.metric_tables import ConditionScore, Difference, MetricTable, metric_tables, statistic, within
 from keval.reports.queries import Queries, Rows
 from keval.reports.tool_use import ToolUse, server_use, tool_use
@@ -119,7 +119,7 @@ class Facts:
     @cached_property
     def never_asked(self) -> int:
         """How many planned samples nobody was asked, where they are so many that they could turn what groups show."""
-        (row,) = self.queries.ask("never_asked")
+        (row,) = self.queries.ask("never_asked", "gate")
         number: int = row["never_asked"]
         return number if number > MOST_MISSING * row["planned"] else 0
 
@@ -142,7 +142,7 @@ class Facts:
     @cached_property
     def configured(self) -> object:
         """The section `gate` of the config of the newest run, null if it has none."""
-        (row,) = self.queries.ask("configured_gate")
+        (row,) = self.queries.ask("configured", "gate")
         return None if row["gate"] is None else orjson.loads(row["gate"])
 
     def name(self, table: MetricTable) -> str:
@@ -277,7 +277,7 @@ class Facts:
     @cached_property
     def _not_begun(self) -> str | None:
         """Which judges have not begun, though they may decide what passes; None if there is none."""
-        names = [str(row["judge"]) for row in self.queries.ask("judges_not_begun")]
+        names = [str(row["judge"]) for row in self.queries.ask("judges_not_begun", "gate")]
         return f"not judged yet by {', '.join(names)}: keval judge LOG" if names else None
 
     @cached_property
@@ -310,7 +310,7 @@ class Facts:
         return row["condition_id"], row["agent_id"]
 
     def _answers(self, share: float) -> Rows:
-        return self.queries.ask("gate_answers", share=str(share))
+        return self.queries.ask("answers", "gate", share=str(share))
 
     def _since(self, before: Facts) -> dict[tuple[str, str, str], Since]:
         if before not in self._compared:

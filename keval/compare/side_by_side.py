@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from keval.compare.joined_clusters import joined
 from keval.errors import InputError
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
 from keval.projections.views import definition, made
-from keval.reports.joined_clusters import joined
 from keval.reports.metric_tables import ConditionScore, MetricTable
 
 if TYPE_CHECKING:
@@ -35,28 +35,26 @@ def put_side_by_side(connection: DuckDBPyConnection, labels: Sequence[str], pair
 
     def of_each(name: str) -> str:
         parts = (
-            load("reports", name, number=str(number), log=literal(str(number)), label=literal(label))
+            load("compare", name, number=str(number), log=literal(str(number)), label=literal(label))
             for number, label in numbered
         )
         return "\nunion all by name\n".join(f"from ({part})" for part in parts)
 
     metrics = "\nunion all by name\n".join(f"from log_{number}.metrics" for number, _ in numbered)
     values = ", ".join(f"({one}, {literal(name)}, {other}, {literal(its)})" for one, name, other, its in pairs)
-    connection.execute(made("TABLE", "conditions", of_each("across_conditions")))
-    connection.execute(made("TABLE", "metrics", load("reports", "across_metrics", metrics=metrics)))
-    connection.execute(made("TABLE", "sample_means", of_each("across_means")))
-    if len(list(rows(connection, load("reports", "across_failures")))) > 1:
+    connection.execute(made("TABLE", "conditions", of_each("conditions")))
+    connection.execute(made("TABLE", "metrics", load("compare", "metrics", metrics=metrics)))
+    connection.execute(made("TABLE", "sample_means", of_each("means")))
+    if len(list(rows(connection, load("compare", "failures")))) > 1:
         raise InputError(
             f"{', '.join(labels)}: the agent's failures count as the minimum in one of them, and not at all in another",
             "write the same `failures` into both configs; keval generate CONFIG -o LOG records it",
         )
-    connection.execute(made("TABLE", "sample_clusters", of_each("across_clusters")))
-    connection.execute(
-        made("OR REPLACE VIEW", "compared_series", load("reports", "across_series", pairs=f"values {values}"))
-    )
-    connection.execute(made("TABLE", "untried_samples", of_each("across_untried")))
-    connection.execute(made("TABLE", "known_questions", of_each("across_known_questions")))
-    connection.execute(made("TABLE", "planned_samples", of_each("across_planned")))
+    connection.execute(made("TABLE", "sample_clusters", of_each("clusters")))
+    connection.execute(made("OR REPLACE VIEW", "compared_series", load("compare", "series", pairs=f"values {values}")))
+    connection.execute(made("TABLE", "untried_samples", of_each("untried")))
+    connection.execute(made("TABLE", "known_questions", of_each("known_questions")))
+    connection.execute(made("TABLE", "planned_samples", of_each("planned")))
 
 
 def pair_samples(connection: DuckDBPyConnection) -> list[str]:
@@ -64,11 +62,11 @@ def pair_samples(connection: DuckDBPyConnection) -> list[str]:
 
     Returns the samples that belong to one cluster by one log, and to another by another log, in order.
     """
-    moved = list(rows(connection, load("reports", "across_moved")))
+    moved = list(rows(connection, load("compare", "moved")))
     parts = joined(row["clusters"] for row in moved)
     connection.execute("CREATE TABLE joined_clusters (cluster VARCHAR, joined VARCHAR)")
     connection.execute("INSERT INTO joined_clusters SELECT unnest(?), unnest(?)", [list(parts), list(parts.values())])
-    connection.execute(made("OR REPLACE TABLE", "newest_samples", load("reports", "across_samples")))
+    connection.execute(made("OR REPLACE TABLE", "newest_samples", load("compare", "samples")))
     connection.execute(made("OR REPLACE VIEW", "paired_samples", definition("paired_samples")))
     bounds = load("projections", "pair_bounds", untried="untried_samples", planned="from planned_samples")
     connection.execute(made("OR REPLACE VIEW", "pair_bounds", bounds))
@@ -78,8 +76,8 @@ def pair_samples(connection: DuckDBPyConnection) -> list[str]:
 
 def leave_out_edited(connection: DuckDBPyConnection, one: int, other: int) -> None:
     """Leave out of all means the samples that are another question in each of two logs, named by their numbers."""
-    questions = load("reports", "across_questions", one=str(one), other=str(other))
-    connection.execute(load("reports", "across_edited", questions=questions))
+    questions = load("compare", "questions", one=str(one), other=str(other))
+    connection.execute(load("compare", "edited", questions=questions))
 
 
 def renamed(score: ConditionScore, number: int, label: str) -> ConditionScore:
@@ -97,7 +95,7 @@ def of_shared_samples(connection: DuckDBPyConnection, tables: Iterable[MetricTab
     """
     counts = {
         (row.pop("condition_id"), row.pop("judge_id"), row.pop("metric")): row
-        for row in rows(connection, load("reports", "across_counts"))
+        for row in rows(connection, load("compare", "counts"))
     }
 
     def shared(table: MetricTable, score: ConditionScore) -> ConditionScore:

@@ -9,12 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from keval.projections.copies import copies
-from keval.projections.sql_file import load
-from keval.reports.edited_records import leave_out_edited_records, records_of
-from keval.reports.metric_tables import ConditionScore, Difference, MetricTable, difference
-from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
-from keval.reports.side_by_side import (
+from keval.compare.edited_records import leave_out_edited_records, records_of
+from keval.compare.pair_baselines import leave_out_other_baselines, pair_baselines
+from keval.compare.side_by_side import (
     leave_out_edited,
     of_shared_samples,
     pair_samples,
@@ -22,6 +19,9 @@ from keval.reports.side_by_side import (
     renamed,
     score_bodies,
 )
+from keval.projections.copies import copies
+from keval.projections.sql_file import load
+from keval.reports.metric_tables import ConditionScore, Difference, MetricTable, difference
 from keval.stats.aggregates import comparison_bodies
 from keval.stats.declared import declared
 from keval.stats.stopped_run import descriptive, has_stopped
@@ -63,8 +63,8 @@ def differences_since(
     which a judge is given something else, has no partner. The connections have texts.
     """
     queries = {name: f"from {name}" for name in COPIED}
-    queries["facts"] = load("reports", "since_questions")
-    queries["judgment_facts"] = load("reports", "since_judges")
+    queries["facts"] = load("compare", "since_questions")
+    queries["judgment_facts"] = load("compare", "since_judges")
     told_apart = [
         replace(table, scores=tuple(renamed(score, number, label) for score in table.scores))
         for number, (label, those) in enumerate(zip((EARLIER, NOW), tables, strict=True), start=1)

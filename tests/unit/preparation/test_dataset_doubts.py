@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.datasets.doubts import MOST_PAIRED, doubts
 from keval.ids import JsonObject
+from keval.preparation.dataset_doubts import MOST_PAIRED, doubts
 from tests.conftest import Keval
 
 

@@ -13,24 +13,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from keval import projections
-from keval.counted import first_of
-from keval.errors import InputError, UsageError
-from keval.ids import JsonObject
-from keval.projections import rows
-from keval.projections.sql_file import load
-from keval.reports import across_doubts, mixed_answers
-from keval.reports.across_doubts import Side
-from keval.reports.builder import compose, evaluation_names, programs
-from keval.reports.changed_scores import changed_scores
-from keval.reports.edited_records import leave_out_edited_records, records_of
-from keval.reports.house_scores import house_scores, put_together
-from keval.reports.metric_tables import Difference, MetricTable, difference
-from keval.reports.model import BANNER, Report
-from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
-from keval.reports.queries import Queries
-from keval.reports.read_with_care import read_with_care
-from keval.reports.sentences import HOW_MANY_IN_ONE_LOG, headlines
-from keval.reports.side_by_side import (
+from keval.compare import doubts
+from keval.compare.doubts import Side
+from keval.compare.edited_records import leave_out_edited_records, records_of
+from keval.compare.pair_baselines import leave_out_other_baselines, pair_baselines
+from keval.compare.side_by_side import (
     leave_out_edited,
     of_shared_samples,
     pair_samples,
@@ -38,6 +25,20 @@ from keval.reports.side_by_side import (
     renamed,
     score_bodies,
 )
+from keval.counted import first_of
+from keval.errors import InputError, UsageError
+from keval.ids import JsonObject
+from keval.projections import rows
+from keval.projections.sql_file import load
+from keval.reports import mixed_answers
+from keval.reports.builder import compose, evaluation_names, programs
+from keval.reports.changed_scores import changed_scores
+from keval.reports.house_scores import house_scores, put_together
+from keval.reports.metric_tables import Difference, MetricTable, difference
+from keval.reports.model import BANNER, Report
+from keval.reports.queries import Queries
+from keval.reports.read_with_care import read_with_care
+from keval.reports.sentences import HOW_MANY_IN_ONE_LOG, headlines
 from keval.stats.aggregates import comparison_bodies
 from keval.stats.declared import Declared, declared
 from keval.stats.stopped_run import descriptive, has_stopped
@@ -100,7 +101,7 @@ def compare(  # noqa: PLR0913 - each says of something else what is asked
         _side(number, log, logs, (strategy, pass_from), everything=everything, allow_mixed=allow_mixed)
         for number, log in enumerate(logs, start=1)
     ]
-    across_doubts.check_comparable(sides)
+    doubts.check_comparable(sides)
     pairs = list(_pairs(sides, same))
     with projections.connect(logs, everything=everything, apart=True, asked=READ) as connection:
         samples = [*_samples(connection, sides)]
@@ -176,7 +177,7 @@ def _samples(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[
     Raises InputError if no question is the same.
     """
     for one, other in combinations(sides, 2):
-        query = load("reports", "across_questions", one=str(one.number), other=str(other.number))
+        query = load("compare", "questions", one=str(one.number), other=str(other.number))
         found = list(rows(connection, query))
         edited = [row["sample_id"] for row in found if not row["is_same"]]
         if edited:
@@ -264,7 +265,7 @@ def _compared(
     """Return the tables of metrics that are compared, with their differences."""
     compared: dict[tuple[str, str], list[Difference]] = {}
     stopped = {side.named(name) for side in sides if side.has_stopped for name in _conditions(side)}
-    of_all = across_doubts.declared_by_all(sides) or Declared()
+    of_all = doubts.declared_by_all(sides) or Declared()
     for body in comparison_bodies(connection, list(score_bodies(tables)), of_all):
         told = body if stopped.isdisjoint((body["baseline"], body["condition"])) else descriptive(body)
         compared.setdefault((body["judge_id"], body["metric"]), []).append(difference(told, None, None))
@@ -292,7 +293,7 @@ def _report(
 ) -> Report:
     """Return the report: each log's own numbers of `tables`, and what is concluded from `shared` samples."""
     mock = any(side.report.mock for side in sides)
-    small = tuple(across_doubts.small(sides, shared))
+    small = tuple(doubts.small(sides, shared))
     edited: dict[str, set[str]] = {}
     for found in samples:
         edited.setdefault(found.judges, set()).update(found.edited)
@@ -302,12 +303,12 @@ def _report(
     return Report(
         mock=mock,
         banner=BANNER if mock else None,
-        warnings_first=tuple(across_doubts.first_of_each(sides)),
+        warnings_first=tuple(doubts.first_of_each(sides)),
         headlines=headlines(
             shared, is_incomplete=any(found.not_done for found in conditions), how_many=HOW_MANY_IN_ONE_LOG
         ),
         read_with_care=read_with_care(shared, small, {of: len(names) for of, names in edited.items()}),
-        header=across_doubts.header(sides),
+        header=doubts.header(sides),
         conditions=conditions,
         metrics=tuple(_with_differences(tables, shared)),
         changed_scores=changed_scores(Queries(connection)),
@@ -317,9 +318,9 @@ def _report(
         ),
         retractions=tuple(found for side in sides for found in side.report.retractions),
         warnings=(
-            *across_doubts.differing(sides, [found.text for found in samples]),
+            *doubts.differing(sides, [found.text for found in samples]),
             *small,
-            *across_doubts.rest_of_each(sides),
+            *doubts.rest_of_each(sides),
         ),
         notes=NOTES,
     )

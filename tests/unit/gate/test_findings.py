@@ -10,15 +10,15 @@ import pytest
 
 from keval import ids, projections
 from keval.cli import run
+from keval.compare.compared_logs import compare
+from keval.config.gate_rules import Unit, read_rule
 from keval.errors import InputError, UsageError
 from keval.exports._gate import junit, text
+from keval.gate.facts import Facts
+from keval.gate.findings import Finding, GateResult, judge_rules
 from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
-from keval.reports.across_logs import compare
 from keval.reports.builder import compose
-from keval.reports.gate import Finding, GateResult, judge_rules
-from keval.reports.gate_facts import Facts
-from keval.reports.gate_rules import Unit, read_rule
 from tests.builders import (
     METRICS,
     failure_event,

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from keval import projections
+from keval.compare.compared_logs import compare
+from keval.compare.pair_baselines import pair_baselines
 from keval.errors import InputError
 from keval.ids import JsonObject, answer_sha256
 from keval.projections.log_file import as_log_file
-from keval.reports.across_logs import compare
-from keval.reports.pair_baselines import pair_baselines
 from tests.builders import AGENT_ID, JUDGE_ID, condition_id, judgment_event, response_event, run_event, write_log
 
 

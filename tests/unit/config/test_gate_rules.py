@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keval.config.gate_rules import PRESETS, Comparison, Level, Quantity, read_rule
 from keval.errors import UsageError
-from keval.reports.gate_rules import PRESETS, Comparison, Level, Quantity, read_rule
 
 LEVELS = [
     ("completeness >= 4.0", Quantity("completeness"), None, ">=", 4),

@@ -20,7 +20,7 @@ Baselines = dict[str, set[tuple[str, str]]]
 def pair_baselines(connection: DuckDBPyConnection, facts: str = "facts") -> Baselines:
     """Return with what judges of pairs compared; `facts` is the view that has the events of a log."""
     found: Baselines = {}
-    for row in rows(connection, load("reports", "pair_baselines", facts=facts)):
+    for row in rows(connection, load("compare", "pair_baselines", facts=facts)):
         found.setdefault(row["judge_id"], set()).add((row["condition_id"], row["agent_id"]))
     return found
 
@@ -28,5 +28,5 @@ def pair_baselines(connection: DuckDBPyConnection, facts: str = "facts") -> Base
 def leave_out_other_baselines(connection: DuckDBPyConnection, one: Baselines, other: Baselines) -> list[str]:
     """Leave out of all means the judges that compared with other conditions in each of two logs; return their ids."""
     differing = [judge for judge in one if judge in other and one[judge] != other[judge]]
-    connection.execute(load("reports", "across_judges_left_out", judges=literals(differing)))
+    connection.execute(load("compare", "judges_left_out", judges=literals(differing)))
     return differing

@@ -27,7 +27,7 @@ APART = frozenset({"id", "question"})
 
 def records_of(connection: DuckDBPyConnection, samples: str, names: Sequence[str]) -> dict[str, JsonObject]:
     """Return the newest records of the samples that are named; `samples` is the view that has them."""
-    query = load("reports", "records_of", samples=samples, names=literals(names))
+    query = load("compare", "records_of", samples=samples, names=literals(names))
     return {row["sample_id"]: orjson.loads(row["sample"]) for row in rows(connection, query)}
 
 
@@ -48,10 +48,10 @@ def leave_out_edited_records(
     Returns these samples.
     """
     numbers = {"one": str(one), "other": str(other)}
-    names = [row["sample_id"] for row in rows(connection, load("reports", "across_records", **numbers))]
+    names = [row["sample_id"] for row in rows(connection, load("compare", "records", **numbers))]
     if not names:
         return {}
-    judges = {row["judge_id"]: row["fields"] for row in rows(connection, load("reports", "across_given", **numbers))}
+    judges = {row["judge_id"]: row["fields"] for row in rows(connection, load("compare", "given", **numbers))}
     before, now = records(one, names), records(other, names)
     left_out: dict[str, LeftOut] = {}
     by_judges: dict[frozenset[str], list[str]] = {}
@@ -65,5 +65,5 @@ def leave_out_edited_records(
             left_out[name] = LeftOut(fields, frozenset(given) - unmoved if unmoved else frozenset())
     for unmoved, its in by_judges.items():
         # A metric that is computed from those of judges has no judgments, and so is left out with each of them.
-        connection.execute(load("reports", "across_left_out", names=literals(its), judges=literals(unmoved)))
+        connection.execute(load("compare", "left_out", names=literals(its), judges=literals(unmoved)))
     return left_out

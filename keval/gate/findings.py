@@ -7,13 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from keval.counted import counted
-from keval.errors import InputError, UsageError
-from keval.metric_names import names
-from keval.nearest import near
-from keval.readable import cut, share
-from keval.reports.gate_facts import NO_CALLS, Facts, Found, unknown
-from keval.reports.gate_rules import (
+from keval.config.gate_rules import (
     BASELINE,
     BEFORE,
     NUMBERED,
@@ -28,6 +22,12 @@ from keval.reports.gate_rules import (
     not_the_baseline,
     unknown_condition,
 )
+from keval.counted import counted
+from keval.errors import InputError, UsageError
+from keval.gate.facts import NO_CALLS, Facts, Found, unknown
+from keval.metric_names import names
+from keval.nearest import near
+from keval.readable import cut, share
 from keval.reports.metric_tables import MetricTable
 from keval.stats.aggregates import rounded
 from keval.stats.conclusions import Conclusion

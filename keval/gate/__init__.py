@@ -1,0 +1,1 @@
+"""Decides by rules whether what a log says is good enough, for CI."""
