@@ -21,7 +21,8 @@ from keval.agents import Answer
 from keval.config.reader import load
 from keval.config.until_section import Until
 from keval.execution.config_session import run_all
-from keval.executors.in_process import Executor, InProcess, judge_caller_of
+from keval.executors.executor import Executor
+from keval.executors.in_process import InProcess, judge_caller_of
 from keval.executors.specs import AnswerSpec, JudgeSpec, Outcome
 from keval.judges import Judgment
 from keval.preparation.request import Request

@@ -40,9 +40,9 @@ LAYERS = (
     ("agents", "events", "datasets", "judges", "origins", "reports"),
     ("compare", "config", "formats", "logs", "transcripts"),
     ("gate", "labels", "preparation", "scheduling"),
-    ("executors", "exports"),
+    ("executors", "exports", "imports"),
     ("execution", "plots", "starters"),
-    ("imports", "viewer"),
+    ("viewer",),
     ("commands",),
     ("cli",),
 )
@@ -130,8 +130,14 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "what is left, and what is said of it, a command shows that has a choice",
         {"execution.remaining", "preparation.request"},
     ),
-    "unit/execution/test_config_check.py": ("they are told before a run", {"preparation.keys"}),
-    "unit/execution/test_judging.py": ("a judge is asked by the stage", {"executors.judge_calls"}),
+    "unit/execution/test_config_check.py": (
+        "they are told before a run",
+        {"preparation.config_doubts", "preparation.keys"},
+    ),
+    "unit/execution/test_judging.py": (
+        "a judge is asked by the stage",
+        {"executors.executor", "executors.judge_calls"},
+    ),
     "unit/execution/test_labelling.py": (
         "a sheet and a terminal come to labels",
         {"commands.calibrate"},
@@ -152,7 +158,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "unit/preparation/test_prepared.py": (
         "a config is read, its servers are asked, and that is written down",
-        {"execution.identification", "preparation.run_events"},
+        {"execution.identification", "preparation.bare_run", "preparation.readiness", "preparation.run_events"},
     ),
     "unit/execution/test_stage.py": ("each item has its event", {"execution.recording"}),
     "unit/exports/test_exports.py": (

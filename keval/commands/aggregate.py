@@ -95,7 +95,7 @@ def command(
         )  # fmt: skip
     if append:
         from keval.execution.appending import append_all
-        from keval.preparation.run_events import bare_run_event
+        from keval.preparation.bare_run import bare_run_event
 
         append_all(logs[0], ("aggregate",), bare_run_event("aggregate", run_id), events, warn)
         if not events:

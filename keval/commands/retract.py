@@ -19,7 +19,7 @@ from keval.execution.appending import append_all
 from keval.ids import JsonObject, digest
 from keval.logs.retraction import find_targets
 from keval.logs.run_retraction import written_by
-from keval.preparation.run_events import bare_run_event
+from keval.preparation.bare_run import bare_run_event
 
 
 class _Retraction(NamedTuple):

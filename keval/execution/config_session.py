@@ -10,17 +10,18 @@ from keval.config.model import Config
 from keval.counted import counted
 from keval.errors import UsageError, Warn
 from keval.execution.config_work import ConfigWork
+from keval.execution.interrupted import in_pipe
 from keval.execution.stopping import refuse_without_judges
 from keval.executors.batch_executor import agent_caller
-from keval.executors.in_process import Executor
+from keval.executors.executor import Executor
 from keval.logs.outputs import check_stdout
 from keval.logs.past import Past, of_log
 from keval.logs.sinks import Sink, Stdout
 from keval.logs.writer import open_log
 from keval.preparation import recorded_plan
-from keval.preparation.prepared import Prepared, set_up, unread, with_questions
+from keval.preparation.prepared import Prepared, unread, with_questions
+from keval.preparation.readiness import set_up
 from keval.preparation.request import Request
-from keval.scheduling import interrupt
 
 
 def generate(config: Config, log: Path | None, request: Request, warn: Warn) -> int:
@@ -102,5 +103,5 @@ def _sink(output: Path | None, inputs: Sequence[Path], warn: Warn, *, mock: bool
             yield log
         return
     check_stdout(inputs, "-o LOG appends to a log")
-    with Stdout() as stdout, interrupt.in_pipe(mock=mock):
+    with Stdout() as stdout, in_pipe(mock=mock):
         yield stdout

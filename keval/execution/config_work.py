@@ -18,6 +18,7 @@ from keval.execution import mock_tools
 from keval.execution.batch_session import with_batches
 from keval.execution.budget import ledger
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
+from keval.execution.interrupted import asking_afresh
 from keval.execution.job_feed import JobFeed
 from keval.execution.leftovers import end_orphans, leaving_nothing
 from keval.execution.progress import Progress, is_in_pipe, shown
@@ -27,7 +28,8 @@ from keval.execution.stopping import Stopping, both, stopping
 from keval.executors.batch_events import NO_BATCHES, Asker, KnownBatches, known_batches
 from keval.executors.batch_executor import BatchExecutor, Workers, agent_caller
 from keval.executors.config_executor import config_answerer, config_executor
-from keval.executors.in_process import Executor, judge_caller_of
+from keval.executors.executor import Executor
+from keval.executors.in_process import judge_caller_of
 from keval.executors.workspaces import Kept
 from keval.ids import JsonObject
 from keval.logs.costs import Spent
@@ -38,7 +40,8 @@ from keval.preparation.config_past import ConfigPast, costs_so_far
 from keval.preparation.estimate import Estimate, estimate, in_batches
 from keval.preparation.jobs import Backlog, Job, jobs
 from keval.preparation.pairs_ahead import pairs_left, pairs_there
-from keval.preparation.prepared import Prepared, check_agent_keys, check_judge_keys, with_questions
+from keval.preparation.prepared import Prepared, with_questions
+from keval.preparation.readiness import check_agent_keys, check_judge_keys
 from keval.preparation.request import Request
 from keval.preparation.run_events import is_recorded, plan_records, run_event
 from keval.preparation.sample_changes import sample_changes, told_of_samples
@@ -47,7 +50,7 @@ from keval.preparation.unjudged import KnownIds, Unjudged
 from keval.preparation.work_ahead import NOTHING_TO_GENERATE, judgments_ahead
 from keval.processes import temporary
 from keval.projections.sql_file import load
-from keval.scheduling.interrupt import Stops, asking_afresh, stops_of
+from keval.scheduling.interrupt import Stops, stops_of
 
 
 @dataclass
@@ -317,7 +320,7 @@ class ConfigWork:
 
     async def _generate_in_batches(self, session: Session, executor: BatchExecutor, tasks: TaskList) -> None:
         """Generate until all is done; what is submitted may be left where the user wants to leave."""
-        self.generated.remarks.append(lambda: executor.remark)
+        self.generated.remarks += [lambda: executor.remark, lambda: executor.held_back]
         stage = session.generation(self.prepared.config, self.generated, executor.recorded)
         # First what is paid for: where the budget is reached nothing is begun any more.
         in_order = chain(

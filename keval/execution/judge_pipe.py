@@ -8,6 +8,7 @@ from contextlib import closing
 
 from keval.config.model import JudgeConfig
 from keval.errors import UsageError
+from keval.execution.interrupted import in_pipe
 from keval.execution.job_feed import JobFeed
 from keval.execution.judge_session import JudgeWork
 from keval.execution.leftovers import leaving_nothing
@@ -49,7 +50,7 @@ def judge_pipe(work: JudgeWork) -> int:
         live.check_budget()
 
     progress = shown(work.progress, quiet=request.quiet, live=not is_in_pipe())
-    with progress, Stdout() as stdout, closing(PipedPairs()) as pairs, interrupt.in_pipe(mock=request.mock):
+    with progress, Stdout() as stdout, closing(PipedPairs()) as pairs, in_pipe(mock=request.mock):
         leaving_nothing(main, warn)
     return work.progress.failed
 

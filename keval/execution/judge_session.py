@@ -24,7 +24,8 @@ from keval.execution.session import Session
 from keval.executors.batch_events import NO_BATCHES, KnownBatches, known_batches
 from keval.executors.batch_executor import BatchExecutor, Workers, judge_callers
 from keval.executors.batching import Pace
-from keval.executors.in_process import Executor, InProcess, judge_caller_of
+from keval.executors.executor import Executor
+from keval.executors.in_process import InProcess, judge_caller_of
 from keval.logs.collect import no_events
 from keval.logs.costs import Spent
 from keval.logs.passed_by import PassedBy
@@ -192,7 +193,7 @@ class JudgeWork:
 
     async def _judge_in_batches(self, session: Session, executor: BatchExecutor, backlog: Backlog, log: Path) -> None:
         """Judge until all is done; what is submitted may be left where the user wants to leave."""
-        self.progress.remarks.append(lambda: executor.remark)
+        self.progress.remarks += [lambda: executor.remark, lambda: executor.held_back]
         stage = session.judging(self.progress, executor.recorded)
         left = await executor.work_off(
             stage.work_off(backlog), lambda: self.request.detach or session.stops.user.is_set()

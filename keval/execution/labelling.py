@@ -16,7 +16,7 @@ from keval.labels.draw import Entry, Wanted, draw, without_verdicts
 from keval.labels.filled_sheet import Filled
 from keval.labels.labels import READ, Known, Said, check_metrics_of, check_targets, known_labels
 from keval.logs.collect import check_not_empty, collected
-from keval.preparation.run_events import bare_run_event
+from keval.preparation.bare_run import bare_run_event
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from keval.execution.disk_map import DiskMap
 from keval.ids import JsonObject, response_id
 from keval.json_text import loads
 from keval.preparation.pairs import Pair
+from keval.processes.disk_map import DiskMap
 
 Task = tuple[str, str, int]
 """A question, an agent and a repetition: what the responses of a pair have in common."""

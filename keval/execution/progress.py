@@ -82,6 +82,8 @@ class Progress:
         """Told of the first failure of each kind in a row, and of a few other causes, as they happen."""
         self.remarks: list[Callable[[], str]] = []
         """What else there is to tell, such as what is waited for; one that has nothing to tell is empty."""
+        self._waiting = 0
+        """Items that wait to be tried again."""
         self._began = time.monotonic()
 
     def say(self, line: str) -> None:
@@ -101,6 +103,15 @@ class Progress:
     def ended(self, row: str) -> None:
         """Count an attempt that ended, well or not."""
         self.rows[row].in_flight -= 1
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count an item that waits to be tried again while this is entered."""
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
 
     def finished(self, row: str, *, costs_usd: Iterable[float | None]) -> None:
         """Count an item that is done and has its event, with what each of its attempts cost."""
@@ -126,7 +137,8 @@ class Progress:
     @property
     def remark(self) -> str:
         """What else there is to tell."""
-        return " · ".join(filter(None, (tell() for tell in self.remarks)))
+        waiting = f"{counted(self._waiting, 'attempt')} failed, to be tried again" if self._waiting else ""
+        return " · ".join(filter(None, (*(tell() for tell in self.remarks), waiting)))
 
     @property
     def failed(self) -> int:
@@ -239,7 +251,8 @@ def _table(stages: Sequence[Progress]) -> Table:
     from rich.text import Text
 
     table = Table("", "done", "failed", "in flight", "cost", "left", box=None, pad_edge=False)
-    table.caption = " · ".join(filter(None, (stage.remark for stage in stages))) or None
+    told = [f"{stage.stage}: {remark}" for stage in stages if (remark := stage.remark)]
+    table.caption = " · ".join(told) or None
     for stage in stages:
         for row, count in list(stage.rows.items()):
             total = "" if count.planned is None else f"/{count.planned}"

@@ -17,7 +17,7 @@ from keval.execution.generation import Generation
 from keval.execution.judging import UNASKED, Judging
 from keval.execution.progress import Progress
 from keval.execution.recording import Recorder
-from keval.executors.in_process import Executor
+from keval.executors.executor import Executor
 from keval.executors.workspaces import Kept
 from keval.logs.sinks import Sink
 from keval.scheduling.interrupt import Stops

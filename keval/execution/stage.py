@@ -20,7 +20,7 @@ from keval.events import EncodedEvent, InvalidEventError
 from keval.execution.budget import Ledger
 from keval.execution.progress import Progress
 from keval.execution.recording import Recorder
-from keval.executors.in_process import Executor
+from keval.executors.executor import Executor
 from keval.executors.specs import Known, Outcome
 from keval.ids import JsonObject
 from keval.logs.sinks import UntilSafe
@@ -28,8 +28,8 @@ from keval.processes import tree
 from keval.retry import Failed, Retry
 from keval.scheduling.backoff import pause
 from keval.scheduling.limiter import Limiter
-from keval.scheduling.scheduler import Crew, Take
 from keval.scheduling.settling import Settling
+from keval.scheduling.worker_pool import Take, WorkerPool
 
 Item = TypeVar("Item")
 
@@ -115,23 +115,25 @@ class Stage(ABC, Generic[Item, Known]):
 
     async def work_off(self, items: Iterable[Item] | Take[Item]) -> None:
         """Do all items; returns when each has its event or `stop` was set and none is in flight."""
-        crew, limiter = Crew(self.max_concurrent, self.stop), Limiter(self.max_concurrent, self.retry)
+        pool, limiter = WorkerPool(self.max_concurrent, self.stop), Limiter(self.max_concurrent, self.retry)
         self.progress.remarks.append(lambda: limiter.remark)
         settling = Settling(max(self.max_concurrent, ROOM), self._settle, self._tell, self._leave)
-        work = partial(self._work, crew=crew, limiter=limiter, settling=settling)
+        work = partial(self._work, pool=pool, limiter=limiter, settling=settling)
         with limiter.open_after(self.stop):
             async with asyncio.TaskGroup() as group:
                 group.create_task(settling.work_off())
-                await crew.work_off(items, work)
+                await pool.work_off(items, work)
                 settling.end()
 
-    async def _work(self, item: Item, crew: Crew, limiter: Limiter, settling: Settling[Tries[Item, Known]]) -> None:
+    async def _work(
+        self, item: Item, pool: WorkerPool, limiter: Limiter, settling: Settling[Tries[Item, Known]]
+    ) -> None:
         """Do one item to its end, and write down what came of it; the rest follows once that is safe."""
         tries: Tries[Item, Known] = Tries(item, [])
         try:
             await self._try(tries, limiter)
             while self._goes_on(tries):
-                with crew.aside():
+                with pool.aside(), self.progress.waiting():
                     await pause(self.retry, len(tries.outcomes), tries.last.failed, *self._ends_of(item))
                 await self._try(tries, limiter)
             if tries.encoded is None:

@@ -1,1 +1,1 @@
-"""Does one thing once, here or elsewhere: a spec in, an outcome out, plain data both; nothing is decided or written."""
+"""Does one thing once, here or elsewhere: a spec in, an outcome out, plain data both. What is next, others decide."""

@@ -129,6 +129,11 @@ class BatchExecutor:
         batches = "a batch" if len(waited_for) == 1 else f"{len(waited_for)} batches"
         return f"{counted(requests, 'request')} in {batches}{f' since {since} (UTC)' if since else ''}"
 
+    @property
+    def held_back(self) -> str:
+        """What holds back the calls that no batch took, in words; empty for nothing."""
+        return self._limiter.remark
+
     def recorded(self, encoded: EncodedEvent) -> Awaitable[None] | None:
         """Take note that a judgment, a response or a failure is in the log."""
         event_id, asker = str(encoded.event["id"]), Asker.of(encoded.event)

@@ -19,7 +19,7 @@ from keval.agents import Answer
 from keval.config.model import JudgeConfig
 from keval.errors import UsageError, Warn
 from keval.executors.answering import NOTHING
-from keval.executors.in_process import Executor
+from keval.executors.executor import Executor
 from keval.executors.ray_cluster import Cluster, RemoteWorker, WorkerLostError, connected
 from keval.executors.ray_worker import Assignment, identity_of
 from keval.executors.specs import AnswerSpec, JudgeSpec, Known, Outcome

@@ -22,12 +22,14 @@ from keval.config.model import Config, JudgeConfig
 from keval.config.reader import judge_from_description, load, recorded
 from keval.errors import KevalError
 from keval.executors.config_executor import config_executor
-from keval.executors.in_process import Executor, InProcess, judge_caller_of
+from keval.executors.executor import Executor
+from keval.executors.in_process import InProcess, judge_caller_of
 from keval.executors.specs import AnswerSpec, JudgeSpec, Outcome
 from keval.ids import JsonObject
 from keval.judges import Judgment
 from keval.preparation.keys import judge_env
-from keval.preparation.prepared import set_up, unread
+from keval.preparation.prepared import unread
+from keval.preparation.readiness import set_up
 from keval.processes import environment, local_files, machine, servers, tree
 from keval.processes.packed_folder import packed
 from keval.secrets.variables import Secrets

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import orjson
 
 from keval.counted import counted, first_of
-from keval.execution.disk_map import DiskMap
 from keval.ids import JsonObject, changed_fields
 from keval.preparation.sample_changes import concerned, sample_change
+from keval.processes.disk_map import DiskMap
 
 Change = tuple[str, Sequence[str] | None]
 """The hash of a record that took the place of another one, and in which fields it differs; None: nobody said."""

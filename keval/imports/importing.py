@@ -24,15 +24,15 @@ from keval.documents.foreign_json import unfit
 from keval.documents.row_problems import RowProblems
 from keval.errors import InputError, Warn
 from keval.events import InvalidEventError, event, failure_id, written
-from keval.execution.disk_map import DiskMap
 from keval.ids import JsonObject, digest
 from keval.imports.rows import NO_SCORE, ImportedRow, RowReader, written_time
 from keval.imports.target import ImportTarget
 from keval.logs.sinks import Sink, UntilSafe
 from keval.logs.stream import read
+from keval.preparation.bare_run import bare_run_event
 from keval.preparation.pairs import BASELINE
 from keval.preparation.plan_events import plan_events, plan_id
-from keval.preparation.run_events import bare_run_event
+from keval.processes.disk_map import DiskMap
 from keval.scheduling import interrupt
 
 GIVEN = ("question", "answer")

@@ -10,11 +10,11 @@ from typing import Self
 from keval.config.import_mapping import ForeignJudge
 from keval.counted import first_of
 from keval.events import event, written
-from keval.execution.disk_map import DiskMap
 from keval.ids import JsonObject, digest
 from keval.imports.changes import ImportedChanges
 from keval.imports.judges import ImportedJudges
 from keval.imports.rows import NO_SCORE
+from keval.processes.disk_map import DiskMap
 
 RETRACTED = "retracted"
 """What stands for the content of an event that was taken back: it is written once more, and counts again."""

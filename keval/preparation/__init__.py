@@ -1,1 +1,1 @@
-"""Finds out what a command has to do, and what it will cost, before anything is paid: plain data, nothing is done."""
+"""Finds out before anything is paid what a command has to do, what that will cost, and whether it can be done."""

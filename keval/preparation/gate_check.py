@@ -33,7 +33,7 @@ class _Scale(NamedTuple):
     highest: float
 
 
-def check_gate(config: Config, samples: Iterable[Mapping[str, Any]], warn: Warn) -> None:
+def check_gate_rules(config: Config, samples: Iterable[Mapping[str, Any]], warn: Warn) -> None:
     """Warn of rules about scores that no judge gives.
 
     Raises UsageError for conditions that are not there, and for fields that no sample has.
@@ -43,7 +43,7 @@ def check_gate(config: Config, samples: Iterable[Mapping[str, Any]], warn: Warn)
 
 
 def check_rules(config: Config, warn: Warn) -> None:
-    """Do of `check_gate` what needs no samples."""
+    """Do of `check_gate_rules` what needs no samples."""
     if wrong := [*_of_rules(config, warn)]:
         raise UsageError(*wrong)
 

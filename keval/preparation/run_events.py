@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from keval.config.model import Config, JudgeConfig
 from keval.events import event
 from keval.ids import JsonObject
 from keval.logs.past import Past
 from keval.logs.redaction import redacted
+from keval.preparation.bare_run import bare_run_event
 from keval.preparation.config_past import ConfigPast
 from keval.preparation.plan_events import plan_events
 from keval.preparation.prepared import Prepared
@@ -113,26 +113,3 @@ def _dataset(prepared: Prepared) -> JsonObject:
 def judge_run_event(judges: Sequence[JudgeConfig], run_id: str, *, mock: bool) -> JsonObject:
     """Return the `run` event of a `judge` command: its judges, and nothing of an agent."""
     return bare_run_event("judge", run_id) | {"judges": [judge.described() for judge in judges], "mock": mock}
-
-
-def bare_run_event(command: str, run_id: str) -> JsonObject:
-    """Return the `run` event of a command that has no config; judges and mock are for the caller to fill in."""
-    return event(
-        "run",
-        run_id,
-        run_id,
-        command=command,
-        config=None,
-        config_sha256=None,
-        config_name=None,
-        dataset=None,
-        agent=None,
-        conditions=None,
-        judges=[],
-        mcp_servers={},
-        seed=None,
-        repetitions=None,
-        plan_id=None,
-        environment=environment.fingerprint(Path.cwd()),
-        mock=False,
-    )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from keval.errors import InterruptError, KevalError, Warn
-from keval.scheduling.gc_tuning import seldom_collected
+from keval.processes.gc_tuning import seldom_collected
 from keval.secrets.variables import Secrets
 
 Result = TypeVar("Result")
@@ -84,31 +84,6 @@ async def stops_of(user: asyncio.Event) -> AsyncIterator[Stops]:
         yield stops
     finally:
         following.cancel()
-
-
-@contextmanager
-def in_pipe(*, mock: bool) -> Iterator[None]:
-    """Say of an interrupted command that writes to stdout what goes on with it: the same command would begin anew."""
-    option = " --mock" if mock else ""
-    try:
-        yield
-    except InterruptError:
-        does_the_rest = f"`keval generate CONFIG -o LOG{option}` and `keval judge LOG{option}` do the rest"
-        raise InterruptError(f"interrupted; if stdout was saved as LOG, {does_the_rest}") from None
-
-
-@contextmanager
-def asking_afresh(*, fresh: bool) -> Iterator[None]:
-    """Say of an interrupted command with --fresh what goes on with it: with that option all is asked for again."""
-    try:
-        yield
-    except InterruptError:
-        if not fresh:
-            raise
-        raise InterruptError(
-            "interrupted; the same command without --fresh keeps the new answers, and the old ones where none is new; "
-            "with it all are asked for again"
-        ) from None
 
 
 @contextmanager

@@ -52,14 +52,17 @@ class Limiter:
 
     @property
     def remark(self) -> str:
-        """What attempts wait for beside their turn, in words: the service said that it is busy; empty for nothing."""
-        if not self._waiting or self._is_over:
+        """What holds attempts back beside their turn, in words; empty for nothing.
+
+        Who refused them is not said: a service, or this machine, which has no memory for more.
+        """
+        if self._is_over:
             return ""
         wait_s = self._opens_s - self._loop.time()
         if not self.running and wait_s >= LEAST_TOLD_S:
-            return f"the service is busy, asked again in {wait_s:.0f} s"
+            return f"too many at once, goes on in {wait_s:.0f} s"
         allowed, most = int(self.concurrency.allowed), self.concurrency.most
-        return f"the service is busy, takes about {allowed} of {most} at once" if allowed < most else ""
+        return f"too many at once, now about {allowed} of {most}" if self._waiting and allowed < most else ""
 
     @contextmanager
     def open_after(self, stop: asyncio.Event) -> Iterator[None]:
@@ -69,6 +72,7 @@ class Limiter:
             yield
         finally:
             opening.cancel()
+            self._is_over = True
 
     async def _open_after(self, stop: asyncio.Event) -> None:
         await stop.wait()

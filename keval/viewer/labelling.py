@@ -13,7 +13,7 @@ from keval.execution.appending import append_in_thread, check_appendable
 from keval.execution.labelling import DrawnFrom, drawn
 from keval.labels.draw import Entry, Wanted
 from keval.labels.labels import Said
-from keval.preparation.run_events import bare_run_event
+from keval.preparation.bare_run import bare_run_event
 
 
 class Labelling:

@@ -9,7 +9,8 @@ from keval.errors import UsageError
 from keval.events import new_run_id, now
 from keval.execution.config_check import Findings, check
 from keval.mock import Mock
-from keval.preparation.prepared import check_files, unread
+from keval.preparation.prepared import unread
+from keval.preparation.readiness import check_files
 from keval.preparation.run_events import run_event
 from keval.preparation.work_ahead import NOTHING_TO_GENERATE
 from tests.builders import write_log

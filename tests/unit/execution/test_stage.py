@@ -222,8 +222,9 @@ async def test_another_item_runs_while_one_waits_to_be_tried_again() -> None:
     await working
 
 
-async def test_progress_says_that_a_busy_service_is_waited_for() -> None:
-    """Else a run that stands still for a minute looks as if it hung."""
+@pytest.mark.parametrize("items", [["a1"], ["a1", "b1"]])
+async def test_progress_says_that_a_busy_service_is_waited_for(items: list[str]) -> None:
+    """Else a run that stands still for a minute looks as if it hung; when it is over, nothing is waited for."""
 
     def script(item: str, attempt: int) -> Answer:
         if item == "a1" and attempt == 1:
@@ -231,13 +232,32 @@ async def test_progress_says_that_a_busy_service_is_waited_for() -> None:
         return answer()
 
     stage = scripted(script)
-    working = asyncio.create_task(stage.work_off(["a1", "b1"]))
-    while not stage.progress.remark:
+    working = asyncio.create_task(stage.work_off(items))
+    while "failed" not in stage.progress.remark:
         assert not working.done()
         await asyncio.sleep(0.001)
-    assert stage.progress.line().endswith(" · the service is busy, asked again in 60 s")
+    said = "too many at once, goes on in 60 s · 1 attempt failed, to be tried again"
+    assert stage.progress.line().endswith(f" · {said}")
     stage.stop.set()
     await working
+    assert stage.progress.remark == ""
+
+
+async def test_progress_says_of_what_failed_that_it_is_tried_again() -> None:
+    """A wait of a minute after an error that may pass is none of the run's hanging."""
+
+    def script(_item: str, _attempt: int) -> Answer:
+        raise ItemError("infra_error", "gone", retryable=True, retry_after_s=60)
+
+    stage = scripted(script)
+    working = asyncio.create_task(stage.work_off(["a1", "b1"]))
+    while stage.progress.remark != "2 attempts failed, to be tried again":
+        assert not working.done()
+        await asyncio.sleep(0.001)
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert stage.progress.remark == ""
 
 
 async def test_other_items_are_done_while_somebody_is_told_of_one() -> None:

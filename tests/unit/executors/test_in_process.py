@@ -10,7 +10,7 @@ import pytest
 from keval.config.reader import load
 from keval.execution.config_session import generate, run_all
 from keval.execution.judge_session import JudgeWork, judge_log
-from keval.executors.in_process import Executor
+from keval.executors.executor import Executor
 from keval.mock import Mock
 from keval.preparation.request import Request
 from tests.executors import two_processes

@@ -9,11 +9,11 @@ import pytest
 
 from keval import projections
 from keval.config.import_mapping import load
-from keval.execution.disk_map import DiskMap
 from keval.ids import JsonObject
 from keval.imports.changes import ImportedChanges
 from keval.imports.importing import AnswerFile, import_answers
 from keval.logs.writer import open_log
+from keval.processes.disk_map import DiskMap
 from keval.reports.builder import compose
 from tests.builders import ask, judgment_event, response_event
 

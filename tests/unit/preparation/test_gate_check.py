@@ -8,7 +8,7 @@ import pytest
 
 from keval.config.reader import load
 from keval.errors import UsageError
-from keval.preparation.gate_check import check_gate
+from keval.preparation.gate_check import check_gate_rules
 
 CONFIG = """\
 name: held
@@ -34,7 +34,7 @@ def doubts(
     (folder / "questions.jsonl").touch()
     (folder / "eval.yaml").write_text(config + more)
     said: list[str] = []
-    check_gate(load(folder / "eval.yaml"), [{"id": "q1", "topic": "billing"}, {"id": "q2"}], said.append)
+    check_gate_rules(load(folder / "eval.yaml"), [{"id": "q1", "topic": "billing"}, {"id": "q2"}], said.append)
     return said
 
 

@@ -17,7 +17,8 @@ from keval.errors import UsageError
 from keval.execution.config_check import check
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
 from keval.ids import JsonObject
-from keval.preparation.prepared import Prepared, check_gates, check_turns, prepare, set_up, unread
+from keval.preparation.prepared import Prepared, check_turns, prepare, unread
+from keval.preparation.readiness import check_tool_gates, set_up
 from keval.preparation.run_events import is_recorded, judge_run_event, plan_records, run_event
 from keval.processes import servers
 from keval.processes.local_files import LocalFile
@@ -305,10 +306,10 @@ def test_several_messages_for_an_agent_that_answers_one_are_refused(tmp_path: Pa
 @pytest.mark.parametrize("gate", ["require_mcp_tool_use", "require_mcp_tool_success"])
 def test_a_gate_on_calls_that_nobody_reports_is_refused(tmp_path: Path, prepared: Prepared, gate: str) -> None:
     """Before a run and by `check`: no answer could pass it, or every answer would."""
-    check_gates(prepared)
+    check_tool_gates(prepared)
     gated = CONFIG.replace("mcp_servers: [docs]", f"mcp_servers: [docs], {gate}: true")
     assert gated != CONFIG
-    check_gates(with_config(tmp_path, gated))
+    check_tool_gates(with_config(tmp_path, gated))
     silent = with_config(tmp_path, gated.replace("{type: echo", "{type: command, command: [cat]"))
     with pytest.raises(UsageError, match="agent 'command' does not report its tool calls"):
         set_up(silent)

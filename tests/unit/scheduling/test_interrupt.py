@@ -60,13 +60,6 @@ def test_work_that_is_cancelled_by_nobody_is_not_done() -> None:
         interrupt.run(main, lambda _: None)
 
 
-@pytest.mark.parametrize(("fresh", "said"), [(False, "^cut$"), (True, "without --fresh keeps the new answers")])
-def test_an_interrupted_fresh_run_is_told_that_it_cannot_go_on(*, fresh: bool, said: str) -> None:
-    """The same command would ask, and pay, for the new answers once more."""
-    with pytest.raises(InterruptError, match=said), interrupt.asking_afresh(fresh=fresh):
-        raise InterruptError("cut")
-
-
 @pytest.fixture
 def _hang_up_counts() -> Iterator[None]:
     """Undo what `nohup` may have set for the tests."""
@@ -151,15 +144,6 @@ def test_a_run_ends_in_the_folder_in_which_it_began(tmp_path: Path, monkeypatch:
 
     interrupt.run(main, print)
     assert Path.cwd() == tmp_path
-
-
-@pytest.mark.parametrize(("mock", "option"), [(False, ""), (True, " --mock")])
-def test_what_goes_on_with_an_interrupted_pipe_is_told(mock: bool, option: str) -> None:
-    """The same command would begin anew; of a rehearsal the commands that are named cost nothing either."""
-    rest = f"`keval generate CONFIG -o LOG{option}` and `keval judge LOG{option}` do the rest"
-    with pytest.raises(InterruptError) as told, interrupt.in_pipe(mock=mock):
-        raise InterruptError("interrupted")
-    assert str(told.value) == f"interrupted; if stdout was saved as LOG, {rest}"
 
 
 @pytest.mark.parametrize("begin", [

@@ -61,7 +61,7 @@ def test_a_place_that_falls_free_wakes_one_waiter() -> None:
     assert resumed == [0] * 10 + [1] * 290
 
 
-def test_who_waits_for_a_busy_service_is_told_what_for() -> None:
+def test_who_is_held_back_is_told_why() -> None:
     """Nothing moves for half a minute, and people see why, and that it will go on."""
 
     async def main(at_once: int, failed: Failed, told: str) -> None:
@@ -76,8 +76,8 @@ def test_who_waits_for_a_busy_service_is_told_what_for() -> None:
             holder.task.cancel()
         await settle()
 
-    virtual_time.run(main(10, OVERLOADED, "the service is busy, takes about 8 of 10 at once"))
-    virtual_time.run(main(1, replace(OVERLOADED, retry_after_s=30), "the service is busy, asked again in 25 s"))
+    virtual_time.run(main(10, OVERLOADED, "too many at once, now about 8 of 10"))
+    virtual_time.run(main(1, replace(OVERLOADED, retry_after_s=30), "too many at once, goes on in 25 s"))
 
 
 def test_a_place_given_to_somebody_who_is_cancelled_in_that_moment_goes_to_the_next() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval.errors import UsageError
-from keval.scheduling.scheduler import Crew
+from keval.scheduling.worker_pool import WorkerPool
 from tests import virtual_time
 
 
@@ -24,7 +24,7 @@ def test_every_item_is_done_once_and_never_more_than_allowed_at_once(items: int,
         running -= 1
         done.append(item)
 
-    asyncio.run(Crew(at_once, asyncio.Event()).work_off(range(items), work))
+    asyncio.run(WorkerPool(at_once, asyncio.Event()).work_off(range(items), work))
     assert sorted(done) == list(range(items))
     assert peak <= at_once
 
@@ -33,7 +33,7 @@ def test_every_item_is_done_once_and_never_more_than_allowed_at_once(items: int,
 def test_an_item_that_waits_holds_up_no_other(waits: list[list[int]], at_once: int) -> None:
     """Meanwhile others are done, each once; never are more than twice as many begun as may be at once."""
     begun, most, done = 0, 0, []
-    crew = Crew(at_once, asyncio.Event())
+    crew = WorkerPool(at_once, asyncio.Event())
 
     async def work(item: int) -> None:
         nonlocal begun, most
@@ -56,7 +56,7 @@ def test_somebody_else_works_while_an_item_waits() -> None:
     done: list[tuple[float, str]] = []
 
     async def main() -> None:
-        crew = Crew(1, asyncio.Event())
+        crew = WorkerPool(1, asyncio.Event())
 
         async def work(item: str) -> None:
             if item == "first":
@@ -84,7 +84,7 @@ async def test_items_are_taken_only_when_there_is_room() -> None:
         await gate.wait()
 
     stop = asyncio.Event()
-    working = asyncio.create_task(Crew(3, stop).work_off(take, work))
+    working = asyncio.create_task(WorkerPool(3, stop).work_off(take, work))
     for _ in range(20):
         await asyncio.sleep(0)
     assert taken == 3
@@ -106,7 +106,7 @@ async def test_stop_finishes_what_is_in_flight_and_takes_no_more() -> None:
         await asyncio.sleep(0.01)
         finished.append(item)
 
-    await Crew(2, stop).work_off(range(100), work)
+    await WorkerPool(2, stop).work_off(range(100), work)
     assert begun == finished
     assert len(begun) <= 3
 
@@ -120,5 +120,5 @@ async def test_an_error_about_the_run_ends_it() -> None:
         await asyncio.sleep(0)
 
     with pytest.raises(ExceptionGroup) as caught:
-        await Crew(2, asyncio.Event()).work_off(range(10), work)
+        await WorkerPool(2, asyncio.Event()).work_off(range(10), work)
     assert isinstance(caught.value.exceptions[0], UsageError)

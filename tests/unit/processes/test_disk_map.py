@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from keval.errors import EnvironmentLacksError
-from keval.execution.disk_map import DiskMap
+from keval.processes.disk_map import DiskMap
 
 
 def test_the_last_value_of_a_key_is_remembered() -> None:

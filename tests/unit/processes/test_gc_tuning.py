@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from keval.scheduling.gc_tuning import THRESHOLDS, seldom_collected
+from keval.processes.gc_tuning import THRESHOLDS, seldom_collected
 
 
 def fail_unless(is_as_before: bool) -> None:

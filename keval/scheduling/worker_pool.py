@@ -1,4 +1,4 @@
-"""When work is done: how much is begun at once, the wait before another attempt, an orderly stop.
+"""How many items are worked on at once, and how the work ends in good order.
 
 This file knows none of agents, judges and events: it is given items and a coroutine that does one of them.
 """
@@ -16,7 +16,7 @@ Take = Callable[[], Awaitable[Item | None]]
 """Waits for the next item; None when there will be no more. Several may wait at once."""
 
 
-class Crew:
+class WorkerPool:
     """Workers that do one item after the other, at most `at_once` of them; whoever waits is replaced meanwhile.
 
     Items are taken one by one when there is somebody for them, so memory does not grow with their number. `stop` ends
