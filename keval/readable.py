@@ -1,4 +1,7 @@
-"""Writes numbers, money, lengths of time and short texts as people read them; what is not known is a dash."""
+"""Writes numbers, money, lengths of time and short texts as people read them, and reads a number as they write it.
+
+What is not known is a dash.
+"""
 
 from __future__ import annotations
 
@@ -96,3 +99,11 @@ def kinds(failed: Mapping[str, int]) -> str:
     """Return how many failed, and of which kinds."""
     by_kind = ", ".join(f"{kind} {times}" for kind, times in failed.items())
     return f"{sum(failed.values())} ({by_kind})" if by_kind else "0"
+
+
+def written_number(written: str) -> float | None:
+    """Return the number that somebody wrote; None for what no person writes as one, such as 0_4, which Python takes."""
+    try:
+        return None if "_" in written else float(written)
+    except ValueError:
+        return None

@@ -18,9 +18,9 @@ from keval.errors import UsageError
 from keval.execution.appending import check_appendable
 from keval.execution.labelling import DrawnFrom, ask_all, drawn
 from keval.labels.draw import Entry, Wanted
-from keval.labels.filled_sheet import written_number
 from keval.labels.labels import SAYS, Said
 from keval.labels.sheet import CHOICES
+from keval.readable import written_number
 
 SKIP, QUIT = "s", "q"
 
@@ -113,7 +113,7 @@ def _score(entry: Entry, labeler: str) -> Said | None:
         if answer == SKIP:
             return None
         score = written_number(answer)
-        if isinstance(score, float) and entry.min <= score <= entry.max:
+        if score is not None and entry.min <= score <= entry.max:
             return replace(_said(entry, labeler), score=score)
         tell(f"{answer!r} is no number from {entry.min:g} to {entry.max:g}")
 

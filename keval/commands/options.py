@@ -16,6 +16,7 @@ from keval.commands.named_logs import matching, paths_of
 from keval.errors import InputError, UsageError
 from keval.json_text import LARGEST_SIGNED_INT
 from keval.logs import addresses
+from keval.readable import written_number
 
 if TYPE_CHECKING:
     from keval.preparation.request import Request
@@ -197,11 +198,8 @@ def _cluster(executor: str, address: str | None) -> str | None:
 
 def _threshold(written: str) -> tuple[str, float]:
     metric, found, score = written.rpartition("=")
-    try:
-        number = float(score)
-    except ValueError:
-        number = math.nan
-    if not metric or not found or not math.isfinite(number):
+    number = written_number(score)
+    if not metric or not found or number is None or not math.isfinite(number):
         raise click.BadParameter(f"{written!r} is not a metric and a score, such as completeness=4")
     return metric, number
 

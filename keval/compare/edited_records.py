@@ -48,7 +48,7 @@ def leave_out_edited_records(
     Returns these samples.
     """
     numbers = {"one": str(one), "other": str(other)}
-    names = [row["sample_id"] for row in rows(connection, load("compare", "records", **numbers))]
+    names = [row["sample_id"] for row in rows(connection, load("compare", "differing_records", **numbers))]
     if not names:
         return {}
     judges = {row["judge_id"]: row["fields"] for row in rows(connection, load("compare", "given", **numbers))}
@@ -65,5 +65,5 @@ def leave_out_edited_records(
             left_out[name] = LeftOut(fields, frozenset(given) - unmoved if unmoved else frozenset())
     for unmoved, its in by_judges.items():
         # A metric that is computed from those of judges has no judgments, and so is left out with each of them.
-        connection.execute(load("compare", "left_out", names=literals(its), judges=literals(unmoved)))
+        connection.execute(load("compare", "leave_out_samples", names=literals(its), judges=literals(unmoved)))
     return left_out

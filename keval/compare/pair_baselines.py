@@ -28,5 +28,5 @@ def pair_baselines(connection: DuckDBPyConnection, facts: str = "facts") -> Base
 def leave_out_other_baselines(connection: DuckDBPyConnection, one: Baselines, other: Baselines) -> list[str]:
     """Leave out of all means the judges that compared with other conditions in each of two logs; return their ids."""
     differing = [judge for judge in one if judge in other and one[judge] != other[judge]]
-    connection.execute(load("compare", "judges_left_out", judges=literals(differing)))
+    connection.execute(load("compare", "leave_out_judges", judges=literals(differing)))
     return differing

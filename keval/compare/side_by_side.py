@@ -44,17 +44,19 @@ def put_side_by_side(connection: DuckDBPyConnection, labels: Sequence[str], pair
     values = ", ".join(f"({one}, {literal(name)}, {other}, {literal(its)})" for one, name, other, its in pairs)
     connection.execute(made("TABLE", "conditions", of_each("conditions")))
     connection.execute(made("TABLE", "metrics", load("compare", "metrics", metrics=metrics)))
-    connection.execute(made("TABLE", "sample_means", of_each("means")))
+    connection.execute(made("TABLE", "sample_means", of_each("sample_means")))
     if len(list(rows(connection, load("compare", "failures")))) > 1:
         raise InputError(
             f"{', '.join(labels)}: the agent's failures count as the minimum in one of them, and not at all in another",
             "write the same `failures` into both configs; keval generate CONFIG -o LOG records it",
         )
-    connection.execute(made("TABLE", "sample_clusters", of_each("clusters")))
-    connection.execute(made("OR REPLACE VIEW", "compared_series", load("compare", "series", pairs=f"values {values}")))
-    connection.execute(made("TABLE", "untried_samples", of_each("untried")))
+    connection.execute(made("TABLE", "sample_clusters", of_each("sample_clusters")))
+    connection.execute(
+        made("OR REPLACE VIEW", "compared_series", load("compare", "compared_series", pairs=f"values {values}"))
+    )
+    connection.execute(made("TABLE", "untried_samples", of_each("untried_samples")))
     connection.execute(made("TABLE", "known_questions", of_each("known_questions")))
-    connection.execute(made("TABLE", "planned_samples", of_each("planned")))
+    connection.execute(made("TABLE", "planned_samples", of_each("planned_samples")))
 
 
 def pair_samples(connection: DuckDBPyConnection) -> list[str]:
@@ -66,7 +68,7 @@ def pair_samples(connection: DuckDBPyConnection) -> list[str]:
     parts = joined(row["clusters"] for row in moved)
     connection.execute("CREATE TABLE joined_clusters (cluster VARCHAR, joined VARCHAR)")
     connection.execute("INSERT INTO joined_clusters SELECT unnest(?), unnest(?)", [list(parts), list(parts.values())])
-    connection.execute(made("OR REPLACE TABLE", "newest_samples", load("compare", "samples")))
+    connection.execute(made("OR REPLACE TABLE", "newest_samples", load("compare", "newest_samples")))
     connection.execute(made("OR REPLACE VIEW", "paired_samples", definition("paired_samples")))
     bounds = load("projections", "pair_bounds", untried="untried_samples", planned="from planned_samples")
     connection.execute(made("OR REPLACE VIEW", "pair_bounds", bounds))
@@ -77,7 +79,7 @@ def pair_samples(connection: DuckDBPyConnection) -> list[str]:
 def leave_out_edited(connection: DuckDBPyConnection, one: int, other: int) -> None:
     """Leave out of all means the samples that are another question in each of two logs, named by their numbers."""
     questions = load("compare", "questions", one=str(one), other=str(other))
-    connection.execute(load("compare", "edited", questions=questions))
+    connection.execute(load("compare", "leave_out_edited", questions=questions))
 
 
 def renamed(score: ConditionScore, number: int, label: str) -> ConditionScore:

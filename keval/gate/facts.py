@@ -142,7 +142,7 @@ class Facts:
     @cached_property
     def configured(self) -> object:
         """The section `gate` of the config of the newest run, null if it has none."""
-        (row,) = self.queries.ask("configured", "gate")
+        (row,) = self.queries.ask("recorded_rules", "gate")
         return None if row["gate"] is None else orjson.loads(row["gate"])
 
     def name(self, table: MetricTable) -> str:

@@ -30,6 +30,7 @@ from keval.labels.sheet_lines import (
     mark_of,
     without_heading,
 )
+from keval.readable import written_number
 
 _FIELDS = ("verdict", "score", "note", "labeler")
 """What is filled in of a JSON line."""
@@ -297,7 +298,7 @@ def _entry(line: int, lines: Sequence[str], labeler: str) -> _Entry:
         line,
         filled.about,
         filled.ticked,
-        written_number(filled.scores[0][1]) if filled.scores else None,
+        _score(filled.scores[0][1]) if filled.scores else None,
         score_line=filled.scores[0][0] if filled.scores else None,
         note=_without_rules([beginning, *(text for _, text in rest)]),
         labeler=labeler,
@@ -326,9 +327,7 @@ def _without_rules(lines: Sequence[str]) -> str | None:
     return "\n".join(kept).strip() or None
 
 
-def written_number(written: str) -> float | str:
-    """Return a number that somebody wrote; what is none, such as 0_4, is returned as it is, to be named."""
-    try:
-        return written if "_" in written else float(written)  # Python takes 0_4 for 4
-    except ValueError:
-        return written
+def _score(written: str) -> float | str:
+    """Return the number that somebody wrote; what is none is returned as it is, to be named."""
+    found = written_number(written)
+    return written if found is None else found

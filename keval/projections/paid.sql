@@ -1,7 +1,7 @@
 -- One row per event that may have cost something, whatever became of it: a line that stands in several logs was paid for
 -- once, and counts for the first. mock: a stand-in made it, which nobody paid.
 select
-    type, file, time, run_id, condition, condition_id, agent_id, response_id, other_response_id,
+    position, type, id, file, time, run_id, condition, condition_id, agent_id, response_id, other_response_id,
     case type when 'response' then 'generate' when 'judgment' then 'judge' else stage end as stage,
     judge, judge_id, cost_usd, usage, failed_attempts,
     coalesce(mock, run_id in (select run_id from run_facts where mock), false) as mock

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 
 from keval.errors import UsageError
+from keval.readable import written_number
 from keval.viewer import addresses
 from keval.viewer.access import form
 
@@ -54,13 +55,12 @@ def show(labelling: Labelling, pages: Pages, snapshots: Snapshots, snapshot: Sna
 async def take(labelling: Labelling, request: Request) -> Response:
     """Take a score into the log, and lead to the next answer."""
     given = await form(request)
-    try:
-        place, score = int(given["n"]), float(given["score"])
-    except (KeyError, ValueError) as error:
-        raise UsageError("the form lacks a score that is a number") from error
+    place, score = given.get("n", ""), written_number(given.get("score", ""))
+    if not place.isdecimal() or score is None:
+        raise UsageError("the form lacks a score that is a number")
     note = given.get("note", "").strip() or None
-    await run_in_threadpool(partial(labelling.take, given.get("token", ""), place, score, note))
-    return RedirectResponse(addresses.label(labelling.after(place + 1)), 303)
+    await run_in_threadpool(partial(labelling.take, given.get("token", ""), int(place), score, note))
+    return RedirectResponse(addresses.label(labelling.after(int(place) + 1)), 303)
 
 
 def _place(labelling: Labelling, given: str | None) -> int | None:

@@ -16,6 +16,7 @@ from keval.readable import (
     percent,
     probability,
     share,
+    written_number,
 )
 
 
@@ -121,3 +122,12 @@ def test_unknown_counts_are_not_0() -> None:
 def test_a_share_looks_like_nothing_or_all_only_if_it_is(value: float | None, shown: str) -> None:
     """1 of 400 is not 0 %, and 399 of 400 are not 100 %."""
     assert share(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [("4", 4), ("4.5", 4.5), ("1e0", 1), (" 3 ", 3), ("0_4", None), ("4,5", None), ("0x4", None), ("", None)],
+)
+def test_a_number_is_read_as_people_write_it(written: str, found: float | None) -> None:
+    """`0_4` is four to Python, and a slip of the finger to everybody else."""
+    assert written_number(written) == found

@@ -68,6 +68,21 @@ def test_a_log_says_what_of_its_batches_is_not_recorded(tmp_path: Path) -> None:
     assert known.askers == {Asker(JUDGE_ID)}
 
 
+def test_only_what_a_batch_brought_is_recorded_of_it(tmp_path: Path) -> None:
+    """A rehearsal with a mock, and a retraction that makes earlier judgments count again, leave it open and paid."""
+    rehearsal = run_event(id=OTHER_RUN, run_id=OTHER_RUN, mock=True)
+    by_mock = {**JUDGED, "run_id": OTHER_RUN, "mock": True}
+    failed_by_mock = judge_failure_event(
+        RESPONSES[1], id=failure_id(FAILED["id"], OTHER_RUN), run_id=OTHER_RUN, mock=True
+    )
+    begun = told(a_batch(), "submitting", "in_progress")
+    log = write_log(
+        tmp_path / "log.jsonl", [run_event(), *RESPONSES, LEFT, *begun, rehearsal, by_mock, failed_by_mock, LEFT]
+    )
+    with of_log(log, lambda _: None) as past:
+        assert [each.unrecorded for each in known_batches(past).open] == [set(REQUESTS.values())]
+
+
 def test_only_what_is_wanted_and_not_recorded_waits_in_a_batch() -> None:
     """Neither what was collected, nor what nobody asks for any more, nor what another judge asks for."""
     batch = a_batch()
