@@ -181,6 +181,13 @@ def judgment_event(
     return _event("judgment", identity, body, fields)
 
 
+def unasked_judgment_event(response: JsonObject) -> JsonObject:
+    """Return a judgment that nobody was asked for: the judge is not for the sample."""
+    judgment = judgment_event(response, cost_usd=0.0, usage=None)
+    judgment["scores"]["completeness"] |= {"score": None, "not_applicable": "another topic", "outside": True}
+    return judgment
+
+
 def failure_event(response: JsonObject, kind: str = "timeout", **fields: object) -> JsonObject:
     """Return the failure of the task that would have ended in this response."""
     body = {

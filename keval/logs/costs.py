@@ -51,9 +51,8 @@ class MeasuredCosts:
     _by_key: dict[tuple[str, ...], Cost] = field(default_factory=dict)
 
     def add(self, event: JsonObject) -> None:
-        """Count a response or a judgment, whatever became of it later; not a pair of an answer with itself."""
-        is_with_itself = event["type"] == "judgment" and event.get("other_response_id") == event["response_id"]
-        if event.get("mock") or event["cost_usd"] is None or is_with_itself:
+        """Count a response or a judgment, whatever became of it later; not a judgment that nobody was asked for."""
+        if event.get("mock") or event["cost_usd"] is None or _asked_nobody(event):
             return
         about = (event["agent_id"], event["condition_id"]) if event["type"] == "response" else (event["judge_id"],)
         self._by_key.setdefault(about, Cost()).add(event["cost_usd"])
@@ -74,3 +73,13 @@ class MeasuredCosts:
     def of_judgments(self, judge_id: str) -> Cost | None:
         """Return what judgments of a judge cost, None when none is known."""
         return self._by_key.get((judge_id,))
+
+
+def _asked_nobody(event: JsonObject) -> bool:
+    """Return whether it is a judgment that is known without asking; the view `paid` says the same."""
+    if event["type"] != "judgment":
+        return False
+    if event.get("other_response_id") == event["response_id"]:
+        return True
+    is_free = event["cost_usd"] == 0 and event["usage"] is None
+    return is_free and all(given["score"] is None for given in event["scores"].values())

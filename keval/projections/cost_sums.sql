@@ -4,6 +4,7 @@ select
     file, stage, condition_id, agent_id, judge_id, mock,
     max(condition) as condition, max(judge.name) as judge,
     count(*) filter (not failed) as n,
+    count(*) filter (not failed and not asked_nobody) as asked,
     fsum(cost_usd) as cost_usd,
     count(*) - count(cost_usd) as unknown,
     count(*) filter (not failed and cost_usd is null) as unknown_calls,

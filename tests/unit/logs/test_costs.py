@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from keval.logs.costs import Cost, MeasuredCosts, Spent
-from tests.builders import JUDGE_ID, judgment_event, response_event
+from tests.builders import JUDGE_ID, judgment_event, response_event, unasked_judgment_event
 
 
 def test_only_real_and_known_costs_are_measured_each_in_its_place() -> None:
-    """Answers of the mock, of another agent and of unknown cost tell nothing of what the next one costs."""
+    """A mock, another agent, an unknown cost, and what nobody was asked for say nothing of what the next one costs."""
     answer = response_event("q1", cost_usd=0.25)
     costs = MeasuredCosts()
     for event in (
@@ -15,6 +15,8 @@ def test_only_real_and_known_costs_are_measured_each_in_its_place() -> None:
         response_event("q4", cost_usd=9.0, agent_id="another-agent"),
         response_event("q5", cost_usd=None),
         judgment_event(answer, cost_usd=0.125),
+        unasked_judgment_event(response_event("q2")),
+        judgment_event(answer, cost_usd=0.0, other_response_id=answer["id"]),
     ):
         costs.add(event)
     assert costs.of_answers(answer["agent_id"], answer["condition_id"]) == Cost(2, 1.0, 0.75)

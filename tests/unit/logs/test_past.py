@@ -23,6 +23,7 @@ from tests.builders import (
     response_event,
     retraction_event,
     run_event,
+    unasked_judgment_event,
     write_log,
 )
 from tests.tasks import past_of
@@ -206,7 +207,7 @@ def test_what_does_not_say_who_made_it_is_as_its_run_is() -> None:
 
 
 def test_only_real_and_known_costs_are_measured_each_in_its_place() -> None:
-    """Answers of the mock, of another agent and of unknown cost tell nothing of what the next one costs."""
+    """A mock, another agent, an unknown cost, and what nobody was asked for say nothing of what the next one costs."""
     events = [
         response_event("q1", cost_usd=0.25),
         response_event("q2", cost_usd=0.75),
@@ -214,6 +215,8 @@ def test_only_real_and_known_costs_are_measured_each_in_its_place() -> None:
         response_event("q4", cost_usd=9.0, agent_id="another-agent"),
         response_event("q5", cost_usd=None),
         judgment_event(ANSWER, cost_usd=0.125),
+        unasked_judgment_event(response_event("q2")),
+        judgment_event(ANSWER, replicate=2, cost_usd=0.0, other_response_id=ANSWER["id"]),
     ]
     with past_of(events) as past:
         costs = past.costs()

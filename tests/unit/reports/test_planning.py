@@ -15,7 +15,14 @@ from keval.ids import JsonObject
 from keval.reports.planning import Pilot, named, pilots, plan
 from keval.stats.next_spend import Design, UnitCosts
 from keval.stats.power import Aim, power, reach_of_variance, samples_needed
-from tests.builders import judge_entry, judgment_event, response_event, run_event, write_log
+from tests.builders import (
+    judge_entry,
+    judgment_event,
+    response_event,
+    run_event,
+    unasked_judgment_event,
+    write_log,
+)
 from tests.unit.stats.test_condition_passes import COMPUTED
 
 Scores = dict[str, list[list[list[float]]]]
@@ -201,6 +208,18 @@ def test_a_judge_that_no_run_asks_is_not_paid_for(tmp_path: Path) -> None:
         of_config, of_added = pilots(connection, UnitCosts(None, None))
     assert (of_config.prices.response, of_config.prices.judgment, of_config.unpriced) == (0.5, 1.0, ())
     assert (of_added.judge, of_added.prices.response, of_added.unpriced) == ("brief", 1.5, ("a judgment by brief",))
+
+
+def test_a_judgment_that_nobody_was_asked_for_makes_no_other_cheaper(tmp_path: Path) -> None:
+    """The judge is for six of ten samples, and each of its judgments cost 0.5 US dollars: so will the next one."""
+    events: list[JsonObject] = [run_event(samples=10, repetitions=1)]
+    for number, condition in product(range(10), ("baseline", "with_docs")):
+        answer = response_event(f"q{number}", condition)
+        events += [answer, judgment_event(answer, 1 + number % 3) if number < 6 else unasked_judgment_event(answer)]
+    path = write_log(tmp_path / "run.jsonl", events)
+    with projections.connect([path], texts=False, tools=False) as connection:
+        (found,) = pilots(connection, UnitCosts(None, None))
+    assert (found.prices.response, found.prices.judgment) == (0.5, 1.0)
 
 
 @pytest.mark.slow
