@@ -21,6 +21,7 @@ from keval.labels import calibration_lines, filled_sheet, sheet
 from keval.labels.corrections import REQUIREMENT, MeanCorrection, mean_corrections
 from keval.labels.draw import Wanted, check_metrics, without_verdicts
 from keval.labels.error_rates import ForeignCalibration, read
+from keval.labels.filled_sheet import Filled
 from keval.labels.labels import READ, CalibratedJudge, calibrated, known_labels
 from keval.logs.collect import check_not_empty, collected
 from keval.logs.outputs import check_stdout, replaced
@@ -32,8 +33,8 @@ from keval.stats.rogan_gladen import ErrorRates
 @APPENDED_LOG
 @click.option("-o", "--output", metavar="SHEET", type=PATH,
               help="Write a sheet to be filled in: Markdown (.md) or JSON lines (.jsonl).")  # fmt: skip
-@click.option("--read", "filled", metavar="SHEET", type=INPUT_FILE,
-              help="Append what a filled-in sheet says as labels.")  # fmt: skip
+@click.option("--read", "filled", metavar="SHEET", type=INPUT_FILE, multiple=True,
+              help="Append what a filled-in sheet says as labels; may be repeated.")  # fmt: skip
 @drawing_options
 @click.option("--labeler", metavar="NAME", help="Who fills in the sheet, unless it says so.")
 @click.option("-f", "--format", "written", type=click.Choice(["text", "jsonl"]), default="text", show_default=True,
@@ -50,7 +51,7 @@ from keval.stats.rogan_gladen import ErrorRates
 def command(
     log: Path,
     output: Path | None,
-    filled: Path | None,
+    filled: tuple[Path, ...],
     number: int,
     passes: bool,
     metrics: tuple[str, ...],
@@ -76,7 +77,7 @@ def command(
     --scores drew, the mean score corrected by people's (PPI++). With --calibration or --q0 to --m1,
     pass rates are corrected by error rates from elsewhere, too (Rogan and Gladen).
     """
-    if output is not None and filled is not None:
+    if output is not None and filled:
         raise UsageError("-o writes a sheet and --read reads one: one at a time")
     if output is not None and (written != "text" or calibration is not None or {q0, q1, m0, m1} != {None}):
         raise UsageError(
@@ -88,8 +89,10 @@ def command(
         _write(log, output, wanted, labeler, skip_invalid=skip_invalid)
         return
     check_stdout([log], "write to another file")
-    if filled is not None:
-        _take_in(log, filled, labeler, skip_invalid=skip_invalid)
+    for sheet_said in [
+        filled_sheet.read(each, labeler) for each in filled
+    ]:  # of a bad one nothing is written, nor of others
+        _take_in(log, sheet_said, skip_invalid=skip_invalid)
     judges, means = _what_labels_say(log, wanted, skip_invalid=skip_invalid)
     for judge in judges:
         by_rates = None if elsewhere is None else judge.corrected_by(elsewhere)
@@ -148,8 +151,7 @@ def _options(wanted: Wanted) -> Iterator[str]:
         yield from ("--pass-from", f"{name}={score:.12g}")
 
 
-def _take_in(log: Path, filled: Path, labeler: str | None, *, skip_invalid: bool) -> None:
-    found = filled_sheet.read(filled, labeler)
+def _take_in(log: Path, found: Filled, *, skip_invalid: bool) -> None:
     added = take_in(log, found, warn, skip_invalid=skip_invalid)
     there = len(found.said) - added
     warn(f"{counted(added, 'label')} added, {there:,} there already; not filled in: {found.empty:,}")

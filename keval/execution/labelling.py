@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from keval.projections.log_file import LogFile
 
 CHANGED = (
-    "this answer was given or judged anew since it was drawn, so this label was not written; start the command again"
+    "this answer was retracted, given anew or judged anew since it was drawn, so this label was not written; "
+    "start the command again"
 )
 
 Ask = Callable[[Entry, int, int], Said | None]

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 import orjson
 
 from keval.labels.labels import SAYS
+from keval.labels.sheet import CHOICES
 from keval.labels.sheet_lines import (
     ABOUT,
     AROUND,
     BEGINS,
     BOX,
+    HEADS,
     MARK,
     OWN,
     RULE,
@@ -34,7 +36,10 @@ class EntryForm:
     ticked: list[str] = field(default_factory=list)
     scores: list[tuple[int, str]] = field(default_factory=list)
     """With their lines."""
-    boxes: int = 0
+    boxes: set[str] = field(default_factory=set)
+    """What may be ticked."""
+    heads: set[str] = field(default_factory=set)
+    """What says what stands below it."""
     fields: int = 0
     """Lines for a score, filled in or not."""
     may_quote: bool = False
@@ -65,7 +70,7 @@ class EntryForm:
         elif MARK in text:
             self.problems += without_heading(number, [text])
         elif OWN.match(text):
-            self._take_own(text)
+            self._take_own(number, text)
         elif (box := BOX.match(text)) is not None:
             self._take_box(number, box)
         elif (score := SCORE.match(text)) is not None:
@@ -94,15 +99,24 @@ class EntryForm:
         number, before = self.begun
         whole = f"{before} {text}"
         if OWN.match(whole):
-            self._take_own(whole)
+            self._take_own(number, whole)
             self.begun = None
         else:
             self.begun = number, whole
         return True
 
-    def _take_own(self, text: str) -> None:
+    def _take_own(self, number: int, text: str) -> None:
         self.may_quote = True
+        if (head := HEADS.match(text)) is not None:
+            self._take_once(number, text.strip(), head[1], self.heads)
         self.unfinished = "," if TOOLS in text and text.rstrip().endswith((",", "*", "_")) else ""
+
+    def _take_once(self, number: int, text: str, name: str, there: set[str]) -> None:
+        """Take note of what each entry has but once: a second one is of an entry that has lost its beginning."""
+        if name in there:
+            told = "stands here a second time: the heading and the comment of another entry are gone; make a new sheet"
+            self.problems.append((number, f"{text!r} {told}"))
+        there.add(name)
 
     def _take_quote(self, number: int, text: str, above: str) -> None:
         if not is_quoted(above) and not self.may_quote:
@@ -123,7 +137,6 @@ class EntryForm:
         return False
 
     def _take_box(self, number: int, box: re.Match[str]) -> None:
-        self.boxes += 1
         self.may_quote = False
         mark, choice = mark_of(box), box["choice"].replace("\\", "")
         rest, says = " ".join((box["rest"] or "").removeprefix(":").split()), SAYS.get(choice, "")
@@ -131,10 +144,22 @@ class EntryForm:
             self.unfinished = says.removeprefix(rest).strip() if rest else ""
         elif choice in SAYS:
             self.problems.append((number, f"{rest!r} stands behind a box; write it below `Note:`"))
+        if choice in SAYS:
+            self._take_once(number, choice, choice, self.boxes)
+            self._check_offered(number, choice)
+        elif not mark:
+            self._name(number, box[0], "")
         if mark in ("x", "X"):
             self.ticked.append(choice)
         elif mark:
             self.problems.append((number, f"[{mark}] is neither empty nor an x"))
+
+    def _check_offered(self, number: int, choice: str) -> None:
+        """Take note of a box that is of another entry: a pass cannot be a valid failure."""
+        passed = (self.about or {}).get("passed")
+        if isinstance(passed, bool) and choice not in CHOICES[passed]:
+            verdict = "passed" if passed else "failed"
+            self.problems.append((number, f"{choice!r} is no box of an answer that {verdict}; make a new sheet"))
 
     def _take_score(self, number: int, said: str) -> None:
         self.fields += 1
@@ -154,8 +179,8 @@ class EntryForm:
         if "passed" not in (self.about or {}):
             if not self.fields:
                 yield "its line `Score:` is gone, or cannot be read"
-        elif self.boxes < len(SAYS) - 1:
-            yield f"only {self.boxes} of its {len(SAYS) - 1} boxes can be read; tick one as in `- [x] judge_bug`"
+        elif len(self.boxes) < len(SAYS) - 1:
+            yield f"only {len(self.boxes)} of its {len(SAYS) - 1} boxes can be read; tick one as in `- [x] judge_bug`"
 
 
 def _parsed(comment: str) -> dict[str, object] | None:

@@ -16,11 +16,12 @@ from keval.documents import strict_json
 from keval.errors import InputError
 from keval.labels.entry_form import EntryForm
 from keval.labels.labels import SAYS, Said, Target
-from keval.labels.sheet import ASKS_SCORES, ASKS_VERDICTS, OPTIONAL, TO_SCORE, TO_TICK
+from keval.labels.sheet import ASKS_SCORES, ASKS_VERDICTS, KEYS, OPTIONAL, TO_SCORE, TO_TICK
 from keval.labels.sheet_lines import (
     AROUND,
     BOX,
     HEADING,
+    HEADS,
     LABELER,
     MARK,
     NOTE,
@@ -222,6 +223,8 @@ def _problems_of_row(row: Mapping[str, object]) -> Iterator[str]:
     for name in row:
         if name not in _FIELDS and name.strip().lower() in _FIELDS:
             yield f"{name!r} is not read; write {name.strip().lower()!r}"
+        elif name not in KEYS and row.get("verdict") is None and row.get("score") is None:
+            yield f"{name!r} is not read, and nothing is said of the answer; `verdict`, `score` and `note` are read"
 
 
 def _entries(text: str) -> Iterator[_Entry]:
@@ -290,7 +293,7 @@ def _entry(line: int, lines: Sequence[str], labeler: str) -> _Entry:
     rest = list(enumerate(lines[noted + 1 :], start=line + noted + 1))
     problems = [
         *filled.problems,
-        *((number, told) for number, text in rest for told in _problem_in_note(text, is_empty=filled.is_empty)),
+        *((number, told) for number, text in rest for told in _problem_in_note(text, filled)),
     ]
     if filled.about is not None and filled.is_empty and not problems:
         problems += [(line, told) for told in filled.lost()]
@@ -306,13 +309,16 @@ def _entry(line: int, lines: Sequence[str], labeler: str) -> _Entry:
     )
 
 
-def _problem_in_note(text: str, *, is_empty: bool) -> Iterator[str]:
+def _problem_in_note(text: str, filled: EntryForm) -> Iterator[str]:
     """Yield what is wrong with a line of a note: what may be meant for the entry, or is of another one."""
     box, score = BOX.match(text), SCORE.match(text)
     is_ticked = box is not None and bool(mark_of(box))
-    is_said = is_ticked or bool(score and score[1].strip(AROUND))
-    if is_empty and is_said:
+    is_scored = bool(score and score[1].strip(AROUND))
+    is_of_sheet = is_ticked and box is not None and box["choice"].replace("\\", "") in SAYS
+    if filled.is_empty and (is_ticked or is_scored):
         yield f"{text.strip()!r} stands in the note; move it above `Note:`"
+    elif is_of_sheet or (is_scored and filled.scores) or HEADS.match(text) is not None:
+        yield f"{text.strip()!r} stands in the note; begin it with `>` if it belongs to it"
     elif LABELER.match(text) is not None:
         yield f"{text.strip()!r} stands in the note; each sheet names its labeler above its first entry"
     elif MARK in text:

@@ -26,6 +26,13 @@ OPTIONAL = "per entry; a note is optional. Then `keval calibrate LOG --read` thi
 CHOICES = {True: ("valid_pass", "judge_bug", "ambiguous"), False: ("valid_failure", "judge_bug", "ambiguous")}
 """What may be said of a pass and of a failure."""
 
+KEYS = frozenset((
+    "response_id", "judge_id", "metric", "answer_sha256", "min", "max", "draw", "passed", "judgment", "also", "judge",
+    "pass_from", "reasoning", "question", "golden_answer", "answer", "asks", "judge_score", "tools", "choices",
+    "labeler", "verdict", "score", "note",
+))  # fmt: skip
+"""The keys of a sheet's JSON lines."""
+
 
 def markdown(entries: Sequence[Entry], labeler: str | None) -> str:
     """Return a sheet for people, in Markdown."""

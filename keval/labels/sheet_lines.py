@@ -11,7 +11,7 @@ _BULLET = r"(?:\\?[-*+]\s*|\d+[.)]\s+)?"
 BOX = re.compile(
     rf"^\s*{_BULLET}(?:\\?\[(?P<mark>[^\[\]\\]*)\\?\]|(?P<sign>[☐☑☒]))\s*[*_]*"
     # Of a length: else a line of many underscores would take the square of it.
-    r"(?P<choice>\w[\w\\]{0,30}?)[*_]*(?P<rest>[\s:].*)?$"
+    r"(?P<choice>\w[\w\\]{0,30}?)(?::?[*_]+)?(?P<rest>[\s:].*)?$"
 )
 """A box, also as it looks when an editor has saved it with another bullet, as a sign, or with backslashes."""
 _SIGNS = {"☐": "", "☑": "x", "☒": "x"}
@@ -19,15 +19,18 @@ RULE = re.compile(r"^\s*([-*_])(?:\s*\1){2,}\s*$")
 """A line across the page."""
 _BOLD = r"(?:\*\*|__)"
 _HEADINGS, TOOLS = "Question|Golden answer|Answer", "Tools called"
+_NUMBER = r"-?\d[\d.e+-]*"
 OWN = re.compile(
-    rf"^\s*{_BOLD}(?:(?:{_HEADINGS}){_BOLD}|Judge{_BOLD} .+: (?:passed|FAILED), score \S+?(?:, passes from \S+)?"
-    rf"|{TOOLS}{_BOLD}(?: .+)?|.+{_BOLD}, from \S+ to \S+)\s*$"
+    rf"^\s*{_BOLD}(?:(?:{_HEADINGS}){_BOLD}|Judge{_BOLD} .+: (?:passed|FAILED), score [^\s,]+(?:, passes from \S+)?"
+    rf"|{TOOLS}{_BOLD}(?: .+)?|.+{_BOLD}, from {_NUMBER} to {_NUMBER})\s*$"
 )
 """A line that says what stands below it, or what is asked."""
+HEADS = re.compile(rf"^\s*{_BOLD}(Question|Answer|Judge){_BOLD}")
+"""One of which each entry has but one."""
 BEGINS = re.compile(rf"^\s*{_BOLD}.*{_BOLD}|^\s*{_BOLD}[^*]+$")
 """What may be the first part of such a line."""
 TOOL_NAMES = re.compile(r"(?:[^\s,]+, ?)*[^\s,]+,?\s*$")
-HEADING = re.compile(r"^##\s+[*_\\]*\d+[*_.\\]*\s*(?:\{[^}]*\}|#+)?\s*$")
+HEADING = re.compile(r"^##\s+[*_\\]*\d+[*_.\\]*\s*(?:\{[#.][^}]*\}|#+)?\s*$")
 """The heading of an entry, also as an editor may write it."""
 
 

@@ -45,6 +45,21 @@ def test_a_sheet_goes_out_and_comes_back_once(keval: Keval, tmp_path: Path) -> N
     assert keval("calibrate", log, "-o", "sheet.jsonl").returncode == 2
 
 
+def test_several_sheets_are_read_together_or_not_at_all(keval: Keval, tmp_path: Path) -> None:
+    """What the first of two people said counts as well; where one sheet is bad, the other waits until it is mended."""
+    log = judged_log(tmp_path, 4, 2)
+    made = keval("calibrate", log, "-o", "sheet.jsonl", "-n", "2")
+    assert made.returncode == 0, made.stderr
+    row, other = map(json.loads, (tmp_path / "sheet.jsonl").read_text().splitlines())
+    for name, said in (("ada", row), ("bob", other)):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(said | {"labeler": name, "verdict": "judge_bug"}))
+    (tmp_path / "bad.jsonl").write_text(json.dumps(other | {"labeler": "eve", "verdict": "no"}))
+    assert keval("calibrate", log, "--read", "ada.jsonl", "--read", "bad.jsonl").returncode == 3
+    assert labels(log) == []
+    done = keval("calibrate", log, "--read", "ada.jsonl", "--read", "bob.jsonl")
+    assert [label["labeler"] for label in labels(log)] == ["ada", "bob"], done.stderr
+
+
 @pytest.mark.slow
 def test_the_command_that_is_told_counts_a_sheet_as_it_was_drawn(keval: Keval, tmp_path: Path) -> None:
     """It has the options without which the labels would be of no verdict, or of another stratum."""
@@ -164,7 +179,9 @@ def test_what_changed_since_it_was_drawn_is_not_labelled(tmp_path: Path, when: s
     appears("before")
     saying = ask_all(log, entries, say, print, drawn_from)
     next(saying)
-    with pytest.raises(InputError, match="was given or judged anew since it was drawn, so this label was not written"):
+    with pytest.raises(
+        InputError, match="was retracted, given anew or judged anew since it was drawn, so this label was not written"
+    ):
         next(saying)
     assert len(labels(log)) == 1
 

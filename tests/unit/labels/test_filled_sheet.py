@@ -90,6 +90,7 @@ def test_an_answer_is_scored_without_seeing_what_the_judge_says(tmp_path: Path) 
 @pytest.mark.parametrize(
     "written_box",
     ["- [X] judge_bug", "- ☒ judge_bug", "☑ judge_bug", "1. [x] judge_bug", "- [x] **judge_bug**",
+     "- [x] **judge_bug:**",
      "\\- \\[x\\] judge_bug",
      "- [ x] judge_bug", "- [x ] judge_bug", "* [x] judge_bug", "  + [x]judge_bug", "[x] judge_bug",
      "- \\[x\\] judge\\_bug"],
@@ -181,7 +182,9 @@ def test_long_lines_of_the_sheet_may_be_wrapped_anywhere(tmp_path: Path) -> None
     """The judge's verdict, a list that begins with a long name, and the name of a metric."""
     entry = replace(ENTRY, judge="a judge of a long name", tools=("search", "open_page"))
     text = ticked(sheet.markdown([entry], "ada"), "judge_bug").replace("a judge of a long", "a judge\nof a\nlong")
-    text = text.replace("**Tools called** search", "**Tools called**\nsearch")
+    text = text.replace("**Tools called** search", "**Tools called**\nsearch").replace(
+        "score 2, passes", "score 2,\npasses"
+    )
     (said,) = filled_sheet.read(written(tmp_path, text), None).said
     assert said.verdict == "judge_bug"
     blind = replace(ENTRY, metric="a metric of a long name", draw={"method": "random", "seed": 1})
@@ -309,7 +312,7 @@ def test_a_field_of_another_type_or_name_is_named(tmp_path: Path, wrong: dict[st
         ("4", "30: '4: "),
         ("Score: 4\nScore: 2\n\n", "31: another score is written above; keep one"),
         (
-            "- [x] judge_bug: the judge is wrong\nScore: 4\n\n- [ ] judge_bug",
+            "Score: 4\n\n- [x] judge_bug",
             "7: a box is ticked, and a score is written; keep one of them",
         ),
     ],
@@ -319,6 +322,67 @@ def test_what_cannot_be_meant_is_named_with_its_line(tmp_path: Path, wrong: str,
     text = sheet.markdown([ENTRY], "ada").replace("- [ ] judge_bug", wrong)
     with pytest.raises(InputError, match=re.escape(f"sheet.md:{told}")):
         filled_sheet.read(written(tmp_path, text), None)
+
+
+def test_two_entries_that_ran_into_one_are_no_entry(tmp_path: Path) -> None:
+    """What is ticked of the second would be stored about the first, which passed, and mean the opposite."""
+    passed = replace(ENTRY, response_id="r2", passed=True, score=5)
+    text = sheet.markdown([passed, ENTRY], "ada")
+    begin, end = text.index("Note:"), text.index("**Question**", text.index("## 2"))
+    ran_into = ticked(text[:begin] + text[end:], "valid_failure")
+    with pytest.raises(InputError) as told:
+        filled_sheet.read(written(tmp_path, ran_into), None)
+    for lost in ("'**Question**' stands here a second time", "'judge_bug' stands here", "'valid_failure' is no box of"):
+        assert lost in str(told.value)
+
+
+@pytest.mark.parametrize("gone", [r"## 2\n+<!-- keval .*-->\n", r"## 2\n+<!-- keval .*-->\n+\*\*Question\*\*\n"])
+def test_an_entry_that_is_in_the_note_of_another_is_named(tmp_path: Path, gone: str) -> None:
+    """Its heading and its comment are gone, and what is ticked in it would be words of the entry above."""
+    text = ticked(sheet.markdown([ENTRY, replace(ENTRY, response_id="r2")], "ada"), "judge_bug")
+    text = re.sub(gone, "", text[: text.index("## 2")] + ticked(text[text.index("## 2") :], "valid_failure"))
+    with pytest.raises(InputError, match=r"'- \[x\] valid_failure: .*stands in the note; begin it with `>`"):
+        filled_sheet.read(written(tmp_path, text), None)
+
+
+@pytest.mark.parametrize("note", ["- [x] judge_bug: after all", "**Answer**"])
+def test_a_note_says_what_the_sheet_asks_only_if_it_is_quoted(tmp_path: Path, note: str) -> None:
+    """A second tick below the note contradicts the first, or is of another entry; a tick of one's own is a note."""
+    text = ticked(sheet.markdown([ENTRY], "ada"), "valid_failure").rstrip()
+    with pytest.raises(InputError, match="stands in the note; begin it with `>` if it belongs to it"):
+        filled_sheet.read(written(tmp_path, f"{text} no, rather:\n{note}\n"), None)
+    for kept in (f"> {note}", "- [x] asked Bob", "- [ ] ask Bob"):
+        (said,) = filled_sheet.read(written(tmp_path, f"{text} no, rather:\n{kept}\n"), None).said
+        assert said.note == f"no, rather:\n{kept}"
+
+
+def test_a_second_score_below_the_note_is_named(tmp_path: Path) -> None:
+    """Nobody can tell which of the two is meant."""
+    text = sheet.markdown([replace(ENTRY, passed=None)], "ada").replace("Score:", "Score: 4").rstrip()
+    with pytest.raises(InputError, match="'Score: 2' stands in the note"):
+        filled_sheet.read(written(tmp_path, f"{text} I take it back\nScore: 2\n"), None)
+
+
+@pytest.mark.parametrize("own", ["- [ ] other: the golden answer is wrong", "- [] todo: ask Bob", "☐ todo ask Bob"])
+@pytest.mark.parametrize("passed", [False, None])
+def test_a_box_of_ones_own_is_not_dropped(tmp_path: Path, own: str, passed: bool | None) -> None:
+    """Nobody ticked it, and yet it says something."""
+    text = sheet.markdown([replace(ENTRY, passed=passed)], "ada").replace("Note:", f"{own}\n\nNote:")
+    with pytest.raises(InputError, match="cannot be read; write `Score: 4`, tick a box"):
+        filled_sheet.read(written(tmp_path, text), None)
+
+
+@pytest.mark.parametrize("name", ["label", "verdicts", "comment"])
+def test_a_field_that_no_sheet_has_is_named_where_nothing_else_is_said(tmp_path: Path, name: str) -> None:
+    """A program that fills in another field has said something; beside a verdict it may keep what it likes."""
+    path = tmp_path / "sheet.jsonl"
+    row = json.loads(sheet.jsonl([ENTRY], "ada"))
+    assert row.keys() <= sheet.KEYS
+    path.write_text(json.dumps({**row, name: "judge_bug"}))
+    with pytest.raises(InputError, match=f"'{name}' is not read, and nothing is said of the answer"):
+        filled_sheet.read(path, None)
+    path.write_text(json.dumps({**row, name: "judge_bug", "verdict": "ambiguous"}))
+    assert len(filled_sheet.read(path, None).said) == 1
 
 
 @pytest.mark.parametrize("moved", ["- [x] judge_bug", "Score: 4"])
