@@ -1,4 +1,4 @@
-"""Compares conditions of several logs, by the rules by which those of one are compared.
+"""Puts the conditions of several logs into one report.
 
 Each log says what it says alone: its own plan, its own failures. Their samples' means are then put side by side under
 names that tell the logs apart, and the same SQL, tests and sentences do the rest. The one named first is the baseline.

@@ -14,14 +14,13 @@ from keval.models.prices import BATCH_SHARE
 from keval.scheduling.limiter import Limiter
 
 
-def with_batches(  # noqa: PLR0913 - what a session lacks that works in batches
+def with_batches(
     session: Session,
     workers: Workers,
     callers: Sequence[Caller],
     known: KnownBatches,
     *,
     tell: Callable[[str], None],
-    pace: Pace | None = None,
 ) -> Session:
     """Return a session in which the models of these callers answer in batches, in a running event loop."""
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -37,7 +36,7 @@ def with_batches(  # noqa: PLR0913 - what a session lacks that works in batches
             batch_ids=batch_ids,
             tell=tell,
             over=over,
-            pace=pace or Pace(),
+            pace=Pace(),
         )
         for caller in callers
     }

@@ -152,8 +152,7 @@ def _ahead(about: ConfigPast) -> Iterator[str]:
         yield corrected
     judges = [judge for judge in config.judges if judge.judge.unit == "response"]
     unjudged = Unjudged(about.past, judges, mock=about.mock, changing=changed)
-    of_config = about.tasks_of("response", mock=True)
-    responses = load("preparation", "run_responses", fresh="False", everything="False", of_config=of_config)
+    responses = about.run_responses(Request())
     backlog = Backlog(
         about.past.log, unjudged.missing(responses), judges, about.prepared.question_ids, about.prepared.samples
     )

@@ -49,7 +49,6 @@ from keval.preparation.tasks import TaskList, turns
 from keval.preparation.unjudged import KnownIds, Unjudged
 from keval.preparation.work_ahead import NOTHING_TO_GENERATE, judgments_ahead
 from keval.processes import temporary
-from keval.projections.sql_file import load
 from keval.scheduling.interrupt import Stops, stops_of
 
 
@@ -185,13 +184,7 @@ class ConfigWork:
         fresh = self.request.fresh
         if tasks:
             self.known = unjudged.known(self.prepared.config.agent.agent_id, fresh=fresh)
-        responses = load(
-            "preparation",
-            "run_responses",
-            fresh=str(fresh),
-            everything=str(self.request.judge_all),
-            of_config=about.tasks_of("response", mock=True),
-        )
+        responses = about.run_responses(self.request)
         missing = unjudged.missing(self.request.chosen.of_responses(responses))
         backlog = Backlog(self.past.log, missing, judges, self.prepared.question_ids, self.prepared.samples)
         for name, number in backlog.planned.items():

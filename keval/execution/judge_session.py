@@ -23,7 +23,6 @@ from keval.execution.progress import Progress, shown
 from keval.execution.session import Session
 from keval.executors.batch_events import NO_BATCHES, KnownBatches, known_batches
 from keval.executors.batch_executor import BatchExecutor, Workers, judge_callers
-from keval.executors.batching import Pace
 from keval.executors.executor import Executor
 from keval.executors.in_process import InProcess, judge_caller_of
 from keval.logs.collect import no_events
@@ -79,7 +78,6 @@ class JudgeWork:
     executor: Executor | None = None
     """Who does the work; by default this process."""
     progress: Progress = field(default_factory=lambda: Progress("judge"))
-    pace: Pace = field(default_factory=Pace)
     """The waiting times of batches."""
     files: Sequence[Path] = ()
     """Where those are that the user names."""
@@ -267,7 +265,7 @@ class JudgeWork:
             session.let_free_go_on()
             return session
         workers, callers = Workers(judge_caller), judge_callers(judges, env)
-        return with_batches(session, workers, callers, known, tell=self.progress.say, pace=self.pace)
+        return with_batches(session, workers, callers, known, tell=self.progress.say)
 
 
 def _beside_the_configs(past: Past, added: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from keval.ids import JsonObject, sample_sha256
 from keval.logs.costs import MeasuredCosts
 from keval.logs.past import Past
 from keval.preparation.prepared import Prepared
+from keval.preparation.request import Request
 from keval.preparation.tasks import NUMBER_IN_SQL
 from keval.projections.sql_file import literal, load
 
@@ -81,6 +82,16 @@ class ConfigPast:
             repetitions=str(config.execution.repetitions),
             mock=str(mock),
             number=NUMBER_IN_SQL,
+        )
+
+    def run_responses(self, request: Request) -> str:
+        """Return the query of the answers that a run judges, as a user asks for it."""
+        return load(
+            "preparation",
+            "run_responses",
+            fresh=str(request.fresh),
+            everything=str(request.judge_all),
+            of_config=self.tasks_of("response", mock=True),
         )
 
     def skipped(self, *, retry_failed: bool, final: Collection[str] = GATES) -> tuple[str, int]:

@@ -66,13 +66,7 @@ def pairs_there(
 def _missing_there(
     about: ConfigPast, of_pairs: Sequence[JudgeConfig], request: Request, changing: Sequence[JsonObject]
 ) -> Iterator[Missing]:
-    responses = load(
-        "preparation",
-        "run_responses",
-        fresh=str(request.fresh),
-        everything=str(request.judge_all),
-        of_config=about.tasks_of("response", mock=True),
-    )
+    responses = about.run_responses(request)
     configs = [_conditions(about.prepared.config)]
     unjudged = Unjudged(about.past, of_pairs, mock=about.mock, changing=changing, configs=configs)
     counts = "position in (select position from answered_tasks)"
