@@ -51,7 +51,7 @@ check: $(READY) ## formatting, lint, types, schemas, generated docs
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -m 'not slow' tests/unit/test_schema.py tests/schemas tests/test_quickstart.py
-	$(BIN)/cog --check -r docs/*.md README.md
+	$(BIN)/cog --check -r docs/*.md README.md CONTRIBUTING.md
 
 fix: $(READY) ## format and apply safe fixes
 	$(BIN)/ruff check --fix .
@@ -70,7 +70,7 @@ test-ray: $(READY) ## kill nodes of a Ray cluster in 20 runs; test-slow does it 
 
 docs: $(READY) ## rewrite the generated parts of the schemas and the docs
 	$(BIN)/python docs/generate_schemas.py
-	$(BIN)/cog -r docs/*.md README.md
+	$(BIN)/cog -r docs/*.md README.md CONTRIBUTING.md
 	$(BIN)/python docs/generate.py
 
 golden: $(READY) ## rewrite the expected output of the golden cases and show what changed
