@@ -26,7 +26,7 @@ from keval.logs import fingerprint, stream
 from keval.logs.check import Check
 from keval.logs.fingerprint import Fingerprint
 from keval.passing import SLACK
-from keval.processes import temporary
+from keval.processes import interruption, temporary
 from keval.projections.log_file import ChangedError, LogFile, Stored
 
 if TYPE_CHECKING:
@@ -151,23 +151,24 @@ def make(log: LogFile, spare: Path, check: Check, kept: ExitStack) -> Index:
     if (refused := _refusal(target)) is not None:
         check.warn(f"{refused}, so {log.name} is read without an index that lasts")
         return _made(log, spare, check, kept)
-    try:
-        folder, remove = _folder_beside(log.path, target)
-    except OSError:
-        return _made(log, spare, check, kept)
-    made = folder / "index"
-    try:
-        index = _made(log, made, check, kept)
+    with ExitStack() as beside:
+        try:
+            with interruption.held_back():
+                folder, remove = _folder_beside(log.path, target)
+                beside.callback(remove)
+        except OSError:
+            return _made(log, spare, check, kept)
+        made = folder / "index"
+        try:
+            index = _made(log, made, check, kept)
+        except EnvironmentLacksError:
+            # No room beside the log; where `spare` lies there may be some.
+            return _made(log, spare, check, kept)
         with suppress(OSError):  # no room, or no place: what was made serves this command
             _sign(made, index)
             _let_read(made, log.path)
             made.rename(target)
-    except EnvironmentLacksError:
-        # No room beside the log; where `spare` lies there may be some.
-        return _made(log, spare, check, kept)
-    finally:
-        remove()
-    return index
+        return index
 
 
 def _folder_beside(log: Path, target: Path) -> tuple[Path, temporary.Remove]:

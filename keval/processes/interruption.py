@@ -23,6 +23,16 @@ def end_as_by_ctrl_c() -> None:
             signal.signal(number, signal.default_int_handler)
 
 
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Let what stops this process wait for the end of the block, which makes something and says how it goes away."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class _Noting:
     """Handles a signal as it was before, and remembers that it raised KeyboardInterrupt."""
 

@@ -118,3 +118,20 @@ def _mistake(*signals: int) -> None:
         for number in signals:
             signal.raise_signal(number)
         raise ValueError("a mistake")
+
+
+def test_what_is_made_while_an_interruption_is_held_back_is_removed() -> None:
+    """It comes between a folder and whoever removes it, and waits until both are there."""
+    steps: list[str] = []
+
+    def make_and_use() -> None:
+        with ExitStack() as beside:
+            with interruption.held_back():
+                signal.raise_signal(signal.SIGINT)
+                steps.append("made")
+                beside.callback(steps.append, "removed")
+            steps.append("used")
+
+    with pytest.raises(KeyboardInterrupt):
+        make_and_use()
+    assert steps == ["made", "removed"]
