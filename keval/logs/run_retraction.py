@@ -31,7 +31,7 @@ class OfRuns(NamedTuple):
     retracted: Sequence[Key]
     """Their events that stand."""
     restored: Sequence[JsonObject]
-    """What would count without them, in the order of the log: appended again, it does."""
+    """What would count without them, in the order of the log: appended again, it does; with how samples changed."""
     replaced: int
     """How many of their events later runs have replaced already."""
     changed_samples: int = 0
@@ -106,8 +106,12 @@ def written_by(log: Path, prefixes: Sequence[str], warn: Warn, *, skip_invalid: 
     runs = list(dict.fromkeys(_run(log, prefix, named.keys) for prefix in prefixes))
     keys = {key for run_id in runs for key in named.keys[run_id]}
     answers = {answer for run_id in runs for answer in named.answers[run_id]}
-    histories = _histories(_events(log, lambda _: None, skip_invalid=skip_invalid), keys, answers)
-    return _without(runs, keys, histories)._replace(changed_samples=sum(map(runs.__contains__, changed.values())))
+    changes: list[_Version] = []
+    events = _events(log, lambda _: None, skip_invalid=skip_invalid)
+    histories = _histories(_noting_changes(events, changes), keys, answers)
+    return _without(runs, keys, histories, changes)._replace(
+        changed_samples=sum(map(runs.__contains__, changed.values()))
+    )
 
 
 @dataclass(slots=True)
@@ -158,6 +162,14 @@ def _histories(events: Iterator[JsonObject], keys: Collection[Key], answers: Abs
     return found
 
 
+def _noting_changes(events: Iterator[JsonObject], changes: list[_Version]) -> Iterator[JsonObject]:
+    """Yield events, and put those aside that say that a sample has another record from there on."""
+    for place, event in enumerate(events):
+        if event["type"] == "sample_change":
+            changes.append(_Version(event, place, (), place))
+        yield event
+
+
 def _goes_with_answers(event: JsonObject) -> bool:
     """Return whether an event goes with the answer that it is about; what failed a judge says nothing of an answer."""
     return event["type"] in WRITTEN and (event["type"] != "failure" or event["stage"] == "generate")
@@ -184,7 +196,9 @@ def _last(versions: Sequence[_Version], runs: Collection[str] = ()) -> _Version 
     return next(reversed(real or left), None)
 
 
-def _without(runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key, _History]) -> OfRuns:
+def _without(
+    runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key, _History], changes: Sequence[_Version]
+) -> OfRuns:
     """Return what takes back these runs, of the histories of what they wrote and of what is about their answers."""
     own = {key: each for key, each in histories.items() if key in keys}
     retracted = {key for key, each in own.items() if _is_of(_last(each.standing), runs)}
@@ -204,11 +218,25 @@ def _without(runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key,
         for each in left.values()
         if each not in restored and (_has_to_follow_answer(each, left) or _has_to_follow_verdict(each, left, restored))
     ]
+    restored += _changes_since(restored, changes)
     replaced = sum(any(_is_of(each, runs) for each in own[key].standing) for key in own.keys() - retracted)
     in_order = sorted(restored, key=lambda version: version.place)  # an answer comes before what is about it
     return OfRuns(
         runs, [key for key in histories if key in retracted], [version.event for version in in_order], replaced
     )
+
+
+def _changes_since(restored: Sequence[_Version], changes: Sequence[_Version]) -> list[_Version]:
+    """Return the changes of samples that came after answers which are appended again: these have the records of before.
+
+    What the dataset says is not taken back, and the newest record is the one that the log names last.
+    """
+    since: dict[str, int] = {}
+    for version in restored:
+        if version.event["type"] == "response":
+            question = version.event["question_id"]
+            since[question] = min(since.get(question, version.place), version.place)
+    return [each for each in changes if each.place > since.get(each.event["question_id"], inf)]
 
 
 def _went_with_answer(version: _Version, gone: Mapping[str, float], texts: Mapping[str, str | None]) -> bool:

@@ -22,6 +22,7 @@ from tests.builders import (
     judgment_event,
     response_event,
     run_event,
+    sample_change_event,
     write_log,
 )
 
@@ -201,3 +202,16 @@ def test_a_label_that_was_stale_without_the_run_stays_so() -> None:
     first = answer("r1")
     events = [first, labelled("r1", first, "a"), judged("r2", first, 4), judged("r3", first, 1)]
     assert numbers([*events, *appended(events, "r3")]) == numbers(without(events, "r3"))
+
+
+def test_a_golden_answer_that_was_corrected_stays_corrected() -> None:
+    """What is appended again has the record of its time; the correction comes behind it, and what judged by that."""
+    old, new = ({"id": "q1", "question": "Why?", "answer": said} for said in ("wrong", "right"))
+    first = response_event("q1", sample=old, run_id="r1", time=moment())
+    correction = sample_change_event(new, "answer", run_id="r2", time=moment())
+    corrected = first | {"sample": new, "sample_sha256": correction["sample_sha256"]}
+    events = [first, judged("r1", first, 1), correction, judged("r2", corrected, 5)]
+    fresh = corrected | {"text": "Two.", "run_id": "r3", "time": moment()}
+    asked_again = [*events, fresh, judged("r3", fresh, 4)]
+    assert numbers([*asked_again, *appended(asked_again, "r3")]) == numbers(events)
+    assert [score for _, run_id, score in numbers(events)["scores"]] == [5]
