@@ -24,6 +24,8 @@ IN_PROGRESS = "in_progress"
 """It was made."""
 REFUSED = "refused"
 """It was not made."""
+TAKEN_UP = "taken_up"
+"""A later command waits for it: what fails there is what became of it."""
 ENDED = "ended"
 """Its results were fetched, and all that it answered is recorded."""
 
@@ -108,6 +110,7 @@ def known_batches(past: Past) -> KnownBatches:
     """Return the batches of real runs in a log: those of a mock are gone with it."""
     by_id: defaultdict[str, list[JsonObject]] = defaultdict(list)
     begun: dict[str, int] = {}
+    runs: defaultdict[str, set[str]] = defaultdict(set)
     batch_ids, askers = set(), set()
     for line, mock, position in list(past.rows(load("executors", "batch_lines"))):
         if mock:
@@ -117,16 +120,38 @@ def known_batches(past: Past) -> KnownBatches:
             del by_id[each["id"]][1:]
         by_id[each["id"]].append(each)
         begun.setdefault(each["id"], position)
+        runs[each["id"]].add(each["run_id"])
         batch_ids.add(each["batch_id"])
         askers.add(Asker.of(each))
     unfinished = [_batch(told) for told in by_id.values() if told[-1]["status"] not in (REFUSED, ENDED)]
-    if unfinished:
-        recorded = _Recorded.of(unfinished, min(begun[batch.event_id] for batch in unfinished), past)
-        for batch in unfinished:
-            batch.unrecorded = recorded.lacking(batch, begun[batch.event_id])
+    outcomes = {batch.event_id: _outcomes(batch, runs[batch.event_id]) for batch in unfinished}
+    since = min((begun[batch.event_id] for batch in unfinished), default=0)
+    recorded = _recorded(outcomes.values(), since, past) if unfinished else {}
+    for batch in unfinished:
+        batch.unrecorded = {
+            target
+            for target, ids in outcomes[batch.event_id].items()
+            if all(recorded.get(known, -1) < begun[batch.event_id] for known in ids)
+        }
     return KnownBatches(
         [batch for batch in unfinished if batch.unrecorded], frozenset(batch_ids - {None}), frozenset(askers)
     )
+
+
+def _outcomes(batch: Batch, runs: Iterable[str]) -> dict[str, list[str]]:
+    """Return the ids of the events in which each of its requests may have ended.
+
+    What failed in a run that did not wait for the batch was asked by itself, and is none of its results.
+    """
+    together = list(runs)
+    return {target: [target, *(failure_id(target, run) for run in together)] for target in batch.requests.values()}
+
+
+def _recorded(outcomes: Iterable[Mapping[str, Sequence[str]]], since: int, past: Past) -> dict[str, int]:
+    """Return where each of these events stands last, of those from a place on: there the first of the batches began."""
+    wanted = {known for each in outcomes for ids in each.values() for known in ids}
+    rows = past.rows(load("executors", "recorded_since", position=str(since)))
+    return {known: position for position, known in rows if known in wanted}
 
 
 def _batch(told: Sequence[JsonObject]) -> Batch:
@@ -134,38 +159,3 @@ def _batch(told: Sequence[JsonObject]) -> Batch:
     named = [each["batch_id"] for each in told if each["batch_id"] is not None]
     requests = next((each["requests"] for each in told if isinstance(each["requests"], dict)), {})
     return Batch(told[0]["id"], Asker.of(told[0]), requests, told[0]["time"], named[-1] if named else None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Recorded:
-    """Where what a log says of the requests of some batches stands last."""
-
-    made: Mapping[str, int]
-    """By the ids of judgments and responses; also of responses that failed."""
-    failures: Mapping[str, int]
-    """Failures of judges, by their own ids: they do not name the judgment, which only the id tells."""
-    runs: Mapping[str, Mapping[str, int]]
-    """Those in which a judge failed, by its id, each with the last failure."""
-
-    @classmethod
-    def of(cls, batches: Sequence[Batch], since: int, past: Past) -> _Recorded:
-        """Read it from where the first of the batches began: what was recorded before is none of their doing."""
-        asked = {target for batch in batches for target in batch.requests.values()}
-        made: dict[str, int] = {}
-        failures: dict[str, int] = {}
-        runs: defaultdict[str, dict[str, int]] = defaultdict(dict)
-        rows = past.rows(load("executors", "recorded_since", position=str(since)))
-        for position, kind, event_id, run_id, response_id, judge_id in rows:
-            if kind == "failure" and judge_id is not None:
-                failures[event_id] = runs[judge_id][run_id] = position
-            elif (target := response_id if kind == "failure" else event_id) in asked:
-                made[target] = position
-        return cls(made, failures, runs)
-
-    def lacking(self, batch: Batch, begun: int) -> set[str]:
-        """Return which requests of a batch, which began at a place of the log, are not recorded since."""
-        lacking = {target for target in batch.requests.values() if self.made.get(target, -1) < begun}
-        runs = self.runs.get(batch.asker.asker_id, {})
-        for run in [run for run, last in runs.items() if last > begun]:
-            lacking = {target for target in lacking if self.failures.get(failure_id(target, run), -1) < begun}
-        return lacking

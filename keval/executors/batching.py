@@ -18,7 +18,7 @@ import orjson
 from keval.counted import counted
 from keval.errors import EnvironmentLacksError
 from keval.events import failure_id
-from keval.executors.batch_events import ENDED, IN_PROGRESS, REFUSED, SUBMITTING, Asker, Batch
+from keval.executors.batch_events import ENDED, IN_PROGRESS, REFUSED, SUBMITTING, TAKEN_UP, Asker, Batch
 from keval.ids import HEX_DIGITS, JsonObject
 from keval.models.batches import MOST_BYTES, MOST_REQUESTS, BatchService, BatchState
 from keval.models.http_statuses import is_refused
@@ -206,6 +206,8 @@ class AskerBatches:
                 await self._give_up(batch)
                 return
             await self._note(batch, state)
+        else:
+            await self._write(batch, TAKEN_UP)
         self._tell(f"{self._name}: batch {batch.batch_id} of an earlier command is waited for")
         await self._follow(batch)
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from keval.events import failure_id
-from keval.executors import batch_events
 from keval.executors.batch_events import Asker, Batch, KnownBatches, known_batches
 from keval.ids import JsonObject
 from keval.logs.past import of_log
@@ -92,49 +91,30 @@ def test_only_what_is_wanted_and_not_recorded_waits_in_a_batch() -> None:
     assert known.waiting({"ef" * 12}, [LEFT["id"]]) == 0
 
 
-@pytest.mark.slow
-def test_a_request_is_looked_for_only_in_runs_that_may_have_collected_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Runs in which its judge failed before the batch, or another judge did since, add no work per request."""
-    runs = [f"{number:016x}" for number in range(20)]
-    looked_for: list[tuple[str, str]] = []
-
-    def counted(target: str, run_id: str) -> str:
-        looked_for.append((target, run_id))
-        return failure_id(target, run_id)
-
-    monkeypatch.setattr(batch_events, "failure_id", counted)
-    failed = failure_id(FAILED["id"], OTHER_RUN)
-    log = write_log(
-        tmp_path / "log.jsonl",
-        [
-            run_event(),
-            *RESPONSES,
-            *(judge_failure_event(RESPONSES[1], id=failure_id(FAILED["id"], run), run_id=run) for run in runs),
-            *told(a_batch(), "submitting", "in_progress"),
-            *(judge_failure_event(RESPONSES[1], id=f"{run:0<24}", run_id=run, judge_id="b" * 24) for run in runs),
-            judge_failure_event(RESPONSES[1], id=failed, run_id=OTHER_RUN),
-            JUDGED,
-        ],
-    )
+@pytest.mark.parametrize(("waits", "left"), [(True, {LEFT["id"]}), (False, {FAILED["id"], LEFT["id"]})])
+def test_a_failure_is_of_the_batch_that_its_command_waited_for(tmp_path: Path, *, waits: bool, left: set[str]) -> None:
+    """What is asked by itself while a batch is open, and fails, leaves it open: it is paid, and may have an answer."""
+    begun = told(a_batch(), "submitting", "in_progress")
+    failed = judge_failure_event(RESPONSES[1], id=failure_id(FAILED["id"], OTHER_RUN), run_id=OTHER_RUN)
+    taken_up = told(a_batch(), "taken_up", run_id=OTHER_RUN) if waits else []
+    log = write_log(tmp_path / "log.jsonl", [run_event(), *RESPONSES, *begun, *taken_up, failed, JUDGED])
     with of_log(log, lambda _: None) as past:
         (batch,) = known_batches(past).open
-    assert batch.unrecorded == {LEFT["id"]}
-    assert sorted(looked_for) == sorted((target, OTHER_RUN) for target in (FAILED["id"], LEFT["id"]))
+    assert (batch.unrecorded, batch.requests) == (left, REQUESTS)
 
 
 @pytest.mark.slow
 def test_an_answer_that_failed_is_recorded_as_its_failure_says(tmp_path: Path) -> None:
-    """The failure of an agent names its response; one before the batch is of an earlier attempt."""
+    """Of the run that submitted it; one before the batch is of an earlier attempt."""
     asked = {f"c{number}": response["id"] for number, response in enumerate(RESPONSES)}
     batch = Batch("e1" * 12, Asker(AGENT_ID, is_agent=True), asked, "")
     before, after = (
-        failure_event(response, response_id=response["id"], run_id=OTHER_RUN) for response in RESPONSES[:2]
+        failure_event(response, id=failure_id(response["id"], OTHER_RUN), run_id=OTHER_RUN)
+        for response in RESPONSES[:2]
     )
     log = write_log(
         tmp_path / "log.jsonl",
-        [run_event(), before, *told(batch, "submitting", "in_progress"), after],
+        [run_event(), before, *told(batch, "submitting", "in_progress", run_id=OTHER_RUN), after],
     )
     with of_log(log, lambda _: None) as past:
         (found,) = known_batches(past).open

@@ -378,7 +378,8 @@ def test_a_known_batch_is_waited_for_and_nothing_of_it_is_asked_anew() -> None:
         line = Line(mock, [known(await _made(mock, "a", "b"), "a", "b")], ["msgbatch_0001"])
         assert None not in await line.ask("a")
         assert None not in await line.ask("b", "c")
-        assert line.events[0]["requests"] == {"c": "j-c"}
+        assert line.statuses[:2] == ["taken_up", "submitting"]
+        assert line.events[1]["requests"] == {"c": "j-c"}
 
     called = at_mock(test)
     assert (called[CREATE], called[RESULTS]) == (2, 2)
