@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 
 from keval.config.model import JudgeConfig
 from keval.counted import counted
@@ -120,7 +121,7 @@ class ConfigWork:
             return
         announcement = Announced(self.sink, *self._records(about, changed, run_id))
         session = self._session(run_id, announcement, stops, len(tasks) + backlog.planned.total())
-        self._warn_of_batches(tasks)
+        self._warn_of_batches(tasks, (backlog, pairs))
         if self.request.batch:
             session = self._in_batches(session, tasks)
         elif self.stopping is None:
@@ -231,14 +232,19 @@ class ConfigWork:
             items=items,
         )
 
-    def _warn_of_batches(self, tasks: TaskList) -> None:
-        """Say which answers are in open batches that nobody collects, and will be paid for again."""
+    def _warn_of_batches(self, tasks: TaskList, backlogs: Sequence[Backlog]) -> None:
+        """Say which answers and judgments are in open batches that nobody collects, and will be paid for again."""
         if self.request.batch:
             return
         asker_ids = {self.prepared.config.agent.agent_id}
         if again := self._known_batches.waiting(asker_ids, (task.response_id for task in tasks)):
             number = counted(again, "answer")
             self.warn(f"{number} of earlier batches, paid for, not collected yet: --batch would collect them")
+        judge_ids = {judge.judge_id for judge in self.judges}
+        if again := self._known_batches.waiting(judge_ids, (job.judgment_id for each in backlogs for job in each)):
+            collects = f"`keval judge {quote(str(self.prepared.log))} --batch` would collect them"
+            number = counted(again, "judgment")
+            self.warn(f"{number} of earlier batches, paid for, not collected yet, will be asked for again: {collects}")
 
     def _executor(self) -> Executor:
         """Return who does the work where the user wants it done."""

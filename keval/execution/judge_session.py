@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 
@@ -17,7 +18,7 @@ from keval.counted import counted
 from keval.errors import InputError, UsageError, Warn
 from keval.events import new_run_id
 from keval.execution.batch_session import with_batches
-from keval.execution.budget import ledger
+from keval.execution.budget import Ledger, ledger
 from keval.execution.leftovers import leaving_nothing
 from keval.execution.progress import Progress, shown
 from keval.execution.session import Session
@@ -33,7 +34,7 @@ from keval.logs.redaction import redacted
 from keval.logs.sinks import Announced, Sink
 from keval.logs.writer import open_log
 from keval.preparation.estimate import estimate_judgments, in_batches
-from keval.preparation.jobs import Backlog
+from keval.preparation.jobs import Backlog, Job
 from keval.preparation.keys import check_keys, judge_env, judge_services
 from keval.preparation.pairs import configs_of
 from keval.preparation.request import Request
@@ -78,7 +79,6 @@ class JudgeWork:
     executor: Executor | None = None
     """Who does the work; by default this process."""
     progress: Progress = field(default_factory=lambda: Progress("judge"))
-    """The waiting times of batches."""
     files: Sequence[Path] = ()
     """Where those are that the user names."""
     stack: ExitStack = field(default_factory=ExitStack)
@@ -155,7 +155,8 @@ class JudgeWork:
                 session = replace(session, items=backlog.planned.total())
                 past.close()
                 if isinstance(session.executor, BatchExecutor):
-                    await self._judge_in_batches(session, session.executor, backlog, past.log)
+                    jobs = _paid_first(backlog, known, session.ledger)
+                    await self._judge_in_batches(session, session.executor, jobs, past.log)
                 else:
                     await session.judging(self.progress).work_off(backlog)
                 session.check_budget()
@@ -189,13 +190,13 @@ class JudgeWork:
             told = f"{counted(again, 'judgment')} of earlier batches, which are paid for, not collected yet"
             self.warn(f"{told}; each is asked for again, --batch would collect them")
 
-    async def _judge_in_batches(self, session: Session, executor: BatchExecutor, backlog: Backlog, log: Path) -> None:
+    async def _judge_in_batches(
+        self, session: Session, executor: BatchExecutor, jobs: Iterable[Job], log: Path
+    ) -> None:
         """Judge until all is done; what is submitted may be left where the user wants to leave."""
         self.progress.remarks += [lambda: executor.remark, lambda: executor.held_back]
         stage = session.judging(self.progress, executor.recorded)
-        left = await executor.work_off(
-            stage.work_off(backlog), lambda: self.request.detach or session.stops.user.is_set()
-        )
+        left = await executor.work_off(stage.work_off(jobs), lambda: self.request.detach or session.stops.user.is_set())
         if left:
             collects = f"`keval judge {quote(str(log))} --batch` collects the results, within 29 days"
             self.warn(f"left at the service: {left}; {collects}")
@@ -279,3 +280,17 @@ def _beside_the_configs(past: Past, added: Iterable[str]) -> str:
         return f"; {asked}"
     each = ", ".join(f"{name} {responses:,}" for name, responses in failed.items())
     return f" by the config's judges; {asked}, also for the responses that they failed to judge: {each}"
+
+
+def _paid_first(backlog: Backlog, known: KnownBatches, budget: Ledger) -> Iterable[Job]:
+    """Return jobs, those first that open batches hold: to collect what is paid for needs no budget.
+
+    A judge of pairs asks once more by its first answer, which is paid for anew.
+    """
+    paid = known.held({judge.judge_id for judge in backlog.judges if judge.judge.unit == "response"})
+    if not paid:
+        return backlog
+    budget.free.update(paid)
+    return chain(
+        (job for job in backlog if job.judgment_id in paid), (job for job in backlog if job.judgment_id not in paid)
+    )

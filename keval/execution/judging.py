@@ -44,14 +44,20 @@ class Judging(Stage[Job, Judgment]):
         return item.judge.name
 
     def account(self, item: Job) -> str:
-        """Return the id of the job's judge, or `UNASKED` if nobody is asked.
+        """Return the id of the job's judge, or of its judgment if that is paid; `UNASKED` if nobody is asked.
 
         A free judge keeps its own account: what it costs after all is its own.
         """
+        if item.judgment_id in self.ledger.free:
+            return item.judgment_id
         return UNASKED if item.judge_id not in self.ledger.free and _asks_nobody(item) else item.judge_id
 
     def perform(self, item: Job) -> Awaitable[Outcome[Judgment]]:
-        """Let the judge be asked once; of a sample that it is not for, nobody is asked."""
+        """Let the judge be asked once; of a sample that it is not for, nobody is asked.
+
+        Should a judgment that is paid for fail, another attempt is one like all others.
+        """
+        self.ledger.free.discard(item.judgment_id)
         not_for = item.judge.not_for(item.response["sample"])
         if not_for is not None:
             return _not_applicable(item, not_for)

@@ -206,6 +206,18 @@ def test_a_budget_holds_at_the_price_of_batches(log: Path, begin: Start) -> None
     assert 0 < len(events_so_far(log, "judgment")) < JUDGMENTS
 
 
+def test_what_is_paid_for_is_collected_whatever_is_left_of_a_budget(log: Path, begin: Start) -> None:
+    """A judge of pairs, whose second question is asked anew, waits for more; the results of all others are there."""
+    with Mock() as mock:
+        mock.hold_batches()
+        ended(begin(mock, log, "--batch", "--detach"))
+        mock.release_batches()
+        log.write_bytes(log.read_bytes().replace(b'"execution":{', b'"execution":{"budget_usd":0.0001,', 1))
+        ended(begin(mock, log, "--batch"), 6)
+    made = events_so_far(log, "judgment")
+    assert sum(each["judge"]["name"] != "pairwise" for each in made) == 12 + 2 * 12 + 12
+
+
 def test_single_calls_say_that_batches_are_left(log: Path, begin: Start) -> None:
     """Who judges without --batch what is in a batch pays for it twice, and is told."""
     with Mock() as mock:
@@ -213,6 +225,15 @@ def test_single_calls_say_that_batches_are_left(log: Path, begin: Start) -> None
         ended(begin(mock, log, "--batch", "--detach"))
         said = ended(begin(mock, log))
     assert "of earlier batches, which are paid for, not collected yet" in said
+
+
+def test_a_run_says_that_batches_are_left(answered: Path, log: Path, tmp_path: Path) -> None:
+    """So does who runs the config, which judges what the log lacks."""
+    with Mock() as mock, starting(tmp_path) as start:
+        mock.hold_batches()
+        ended(start(mock, "judge", str(log), "--batch", "--detach"))
+        said = ended(start(mock, "run", str(answered.with_name("eval.yaml")), "-o", str(log)))
+    assert "42 judgments of earlier batches, paid for, not collected yet, will be asked for again" in said
 
 
 def generated(folder: Path, golden: str, repetitions: int = 1) -> Path:
