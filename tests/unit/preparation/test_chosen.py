@@ -17,7 +17,7 @@ from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.preparation.chosen import Chosen, Shard
 from keval.preparation.tasks import work_list
-from keval.projections import rows
+from keval.projections import rows, sql_file
 from keval.reports import builder
 from tests.builders import response_event, run_event, write_log
 
@@ -96,10 +96,25 @@ def test_responses_of_a_log_and_of_a_pipe_are_chosen_alike(chosen: Chosen, tmp_p
     responses = [response_event(name, condition) for name in IDS for condition in ("baseline", "with_docs")]
     query = chosen.of_responses("select position from facts where type = 'response'")
     log = write_log(tmp_path / "run.jsonl", [run_event(), *responses])
-    with projections.connect([log], texts=False, tools=False, asked=["facts"]) as connection:
+    with projections.connect([log], texts=False, tools=False, asked=["facts", "config_conditions"]) as connection:
         places = {row["position"] for row in rows(connection, query)}
         found = {row["id"] for row in rows(connection, "from facts") if row["position"] in places}
     assert found == {response["id"] for response in responses if chosen.has(response)}
+
+
+def test_a_condition_is_chosen_by_its_newest_name(tmp_path: Path) -> None:
+    """An answer that was given under an earlier name of it is one of its own, as in every report."""
+    answer = response_event("q1", "with_docs")
+    renamed = run_event(id="later", run_id="later")
+    renamed["conditions"]["with_wiki"] = renamed["conditions"].pop("with_docs")
+    log = write_log(tmp_path / "run.jsonl", [run_event(), answer, renamed])
+    with projections.connect([log], texts=False, tools=False, asked=["facts", "config_conditions"]) as connection:
+        for name, number in (("with_wiki", 1), ("with_docs", 0)):
+            chosen = Chosen((), (name,)).of_responses("select position from facts where type = 'response'")
+            assert len(list(rows(connection, chosen))) == number
+        assert list(rows(connection, sql_file.load("execution", "answered"))) == [
+            {"sample_id": "q1", "condition": "with_wiki"}
+        ]
 
 
 @given(st.lists(st.text(min_size=1), unique=True), st.integers(1, 50))
