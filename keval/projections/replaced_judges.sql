@@ -13,7 +13,13 @@ with run as (
 of_config as (
     select
         judge_ids, position, rank = max(rank) over (partition by config) as is_newest,
-        lead(position) over (partition by config order by position) as replaced_at
+        -- By a later run that says more than it: a mock run replaces nothing real.
+        (
+            select min(later.position)
+            from run as later
+            where later.has_config and later.config is not distinct from run.config
+                and later.rank > run.rank and later.position > run.position
+        ) as replaced_at
     from run
     where has_config
 ),

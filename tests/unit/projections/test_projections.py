@@ -787,6 +787,30 @@ def test_a_judges_failure_counts_only_without_a_judgment(tmp_path: Path) -> None
     assert [tuple(row.values()) for row in found] == [(JUDGE_ID, "not_measured"), (STRICT_ID, "scored")]
 
 
+def test_what_a_mock_answers_later_leaves_a_judges_failure_as_it_is(tmp_path: Path) -> None:
+    """The real answer still counts, and its judge failed on it."""
+    answer = response_event()
+    rehearsed = answer | {"text": "Mock.", "mock": True, "run_id": "rehearsal"}
+    events = [
+        run_event(),
+        answer,
+        judge_failure_event(answer),
+        run_event(id="rehearsal", run_id="rehearsal", mock=True),
+    ]
+    assert values(tmp_path, [*events, rehearsed], "select current from failures") == [True]
+
+
+def test_a_rehearsal_of_an_edited_judge_replaces_none(tmp_path: Path) -> None:
+    """`keval judge LOG` between it and the edited config's real run takes the log's judge, and adds none to it."""
+    before, edited = judge_entry(), judge_entry(judge_id="c" * 16)
+    judged = [run_event(judges=[before]), answer := response_event(), judgment_event(answer)]
+    rehearsal = run_event(judges=[edited], id="r2", run_id="r2", mock=True)
+    alone = run_event(()) | {"conditions": None, "command": "judge", "judges": [before], "id": "r3", "run_id": "r3"}
+    now = run_event(judges=[edited], id="r4", run_id="r4")
+    for events in ([*judged, rehearsal, alone, now], [*judged, alone, now]):
+        assert values(tmp_path, events, "select judge_id from current_judges") == ["c" * 16]
+
+
 def test_a_judges_failure_on_an_older_text_does_not_count(tmp_path: Path) -> None:
     """What the judge could not do with the first answer says nothing of the second."""
     first, second = response_event(text="first"), response_event(text="second")
