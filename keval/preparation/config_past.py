@@ -63,7 +63,7 @@ class ConfigPast:
             retries_gates=("boolean", [condition.gates.retry_gates for condition in conditions]),
         )
         past.name("answered_tasks", found.tasks_of("response", mock=found.mock))
-        past.name("questions_before", load("preparation", "questions_before"))
+        past.name("questions_before", load("preparation", "questions_before", mock=str(found.mock)))
         return found
 
     @property

@@ -3,7 +3,7 @@
 -- baseline's counts ($counts): without it no judgment of the pair does. What $counts says decides, and not whether the newest
 -- plan has the baseline's response (`same_answer`): a judgment need not be made again if it compared the present texts.
 with baseline as (
-    select condition_id, question_id, agent_id, repetition, id as other, position as other_position, answer_sha256
+    select condition_id, question_id, agent_id, repetition, id as other, position as other_position, answer_sha256, mock
     from facts
     where type = 'response' and $counts and condition_id in (select baseline_id from pairing)
 ),
@@ -17,7 +17,7 @@ wanted as (
     join judging as j on j.place = p.judge
     join baseline as o
         on o.condition_id = p.baseline_id and o.question_id = e.question_id and o.agent_id = e.agent_id
-        and o.repetition = e.repetition
+        and o.repetition = e.repetition and ($mock or o.mock = e.mock)
     where e.type = 'response'
         and session.in_share(j.seed, j.below, e.repetition, e.sample_id)
 )

@@ -37,6 +37,7 @@ def _missing_left(past: Past, config: Config, of_pairs: Sequence[JudgeConfig], r
         agent_id=literal(config.agent.agent_id),
         condition_ids=literals(_conditions(config).values()),
         everything=str(request.judge_all),
+        mock=str(request.mock),
     )
     unjudged = Unjudged(past, of_pairs, mock=request.mock, configs=[_conditions(config)])
     return unjudged.missing(request.chosen.of_responses(responses))

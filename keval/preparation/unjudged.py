@@ -46,6 +46,7 @@ class Unjudged:
     ) -> None:
         self._past = past
         self._there = load("preparation", "judgments_there", mock=str(mock))
+        self._mock = mock
         self._units = {judge.judge.unit for judge in judges}
         past.table(
             "judging",
@@ -92,7 +93,8 @@ class Unjudged:
             if self._past.keep("unjudged_responses", load("preparation", "unjudged_responses", **given)):
                 yield load("preparation", "missing_judgments")
         if "pair" in self._units:
-            yield load("preparation", "missing_pairs", responses=responses, judgments=self._there, counts=counts)
+            given = {"responses": responses, "judgments": self._there, "counts": counts, "mock": str(self._mock)}
+            yield load("preparation", "missing_pairs", **given)
 
     def known(self, agent_id: str, *, fresh: bool) -> KnownIds:
         """Return the judgments that need not be made again should the answers come back that are asked for again.

@@ -123,6 +123,14 @@ def test_pairs_of_answers_that_are_there_are_left_until_they_are_judged(tmp_path
     assert left(found, begun + judged(found, answers_of(found))) == (0, 0)
 
 
+def test_to_a_real_run_answers_of_the_mock_are_in_no_pair(tmp_path: Path) -> None:
+    """A rehearsal of the baseline stands in the log; a mock run compares with it, a real one has to ask first."""
+    found = prepared(tmp_path)
+    answers = [answer | {"mock": answer["condition"] == "plain"} for answer in answers_of(found)]
+    assert left(found, run_of(found) + answers) == (0, 0)
+    assert left(found, run_of(found) + answers, Request(mock_url="http://127.0.0.1:9")) == (6, 4)
+
+
 def test_pairs_are_left_to_a_changed_judge(tmp_path: Path) -> None:
     """It is another one, and has judged none."""
     found = prepared(tmp_path)

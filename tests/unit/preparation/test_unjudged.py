@@ -257,6 +257,11 @@ def test_a_pair_is_missing_as_soon_as_both_its_responses_are_there() -> None:
     assert unpaired(BASELINE, response_event("q1", "with_docs", 2)) == [("baseline", "baseline")]
 
 
+def test_a_real_answer_is_compared_with_no_answer_of_the_mock() -> None:
+    """It would be paid for, and again as soon as the real one is there."""
+    assert unpaired(BASELINE | {"mock": True}, OTHER) == [("baseline", "baseline")]
+
+
 @pytest.mark.slow
 def test_a_pair_whose_baseline_is_planned_no_more_is_not_paid_again() -> None:
     """Its judgment does not count as long as that is so, and another one would not either."""
