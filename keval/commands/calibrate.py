@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -89,10 +89,8 @@ def command(
         _write(log, output, wanted, labeler, skip_invalid=skip_invalid)
         return
     check_stdout([log], "write to another file")
-    for sheet_said in [
-        filled_sheet.read(each, labeler) for each in filled
-    ]:  # of a bad one nothing is written, nor of others
-        _take_in(log, sheet_said, skip_invalid=skip_invalid)
+    if filled:
+        _take_in(log, [filled_sheet.read(each, labeler) for each in filled], skip_invalid=skip_invalid)
     judges, means = _what_labels_say(log, wanted, skip_invalid=skip_invalid)
     for judge in judges:
         by_rates = None if elsewhere is None else judge.corrected_by(elsewhere)
@@ -151,10 +149,10 @@ def _options(wanted: Wanted) -> Iterator[str]:
         yield from ("--pass-from", f"{name}={score:.12g}")
 
 
-def _take_in(log: Path, found: Filled, *, skip_invalid: bool) -> None:
-    added = take_in(log, found, warn, skip_invalid=skip_invalid)
-    there = len(found.said) - added
-    warn(f"{counted(added, 'label')} added, {there:,} there already; not filled in: {found.empty:,}")
+def _take_in(log: Path, sheets: Sequence[Filled], *, skip_invalid: bool) -> None:
+    added = take_in(log, sheets, warn, skip_invalid=skip_invalid)
+    there, empty = sum(len(each.said) for each in sheets) - added, sum(each.empty for each in sheets)
+    warn(f"{counted(added, 'label')} added, {there:,} there already; not filled in: {empty:,}")
 
 
 def _what_labels_say(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,17 +32,19 @@ Ask = Callable[[Entry, int, int], Said | None]
 """Asks a person about a verdict, given its number and how many there are; None: nothing was said."""
 
 
-def take_in(log: Path, filled: Filled, warn: Warn, *, skip_invalid: bool) -> int:
-    """Append what a sheet says and the log does not hold yet; return how many labels that are.
+def take_in(log: Path, sheets: Sequence[Filled], warn: Warn, *, skip_invalid: bool) -> int:
+    """Append what sheets say and the log does not hold yet; return how many labels that are.
 
-    Raises InputError if the sheet is about other answers, verdicts or metrics than the log has: nothing is written.
+    Raises InputError if one is about other answers, verdicts or metrics than the log has: of none anything is written.
     """
     with collected([log], warn, skip_invalid=skip_invalid) as (file,), _connect(file) as connection:
-        check_targets(connection, filled.answers, filled.judged)
-        check_metrics_of(connection, filled.said)
+        for filled in sheets:
+            check_targets(connection, filled.answers, filled.judged)
+            check_metrics_of(connection, filled.said)
         known = known_labels(connection, file.path)
     run_id = new_run_id()
-    new = [said.event(run_id) for said in filled.said if known.lacks(said)]
+    said = {(each.identity, each.verdict, each.score, each.note): each for filled in sheets for each in filled.said}
+    new = [each.event(run_id) for each in said.values() if known.lacks(each)]
     if new:
         append_all(log, (), bare_run_event("calibrate", run_id), new, warn)
     return len(new)

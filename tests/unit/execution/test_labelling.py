@@ -54,9 +54,13 @@ def test_several_sheets_are_read_together_or_not_at_all(keval: Keval, tmp_path: 
     for name, said in (("ada", row), ("bob", other)):
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(said | {"labeler": name, "verdict": "judge_bug"}))
     (tmp_path / "bad.jsonl").write_text(json.dumps(other | {"labeler": "eve", "verdict": "no"}))
-    assert keval("calibrate", log, "--read", "ada.jsonl", "--read", "bad.jsonl").returncode == 3
+    (tmp_path / "old.jsonl").write_text(
+        json.dumps(other | {"verdict": "judge_bug", "labeler": "eve", "answer_sha256": "0"})
+    )
+    for refused in ("bad.jsonl", "old.jsonl"):
+        assert keval("calibrate", log, "--read", "ada.jsonl", "--read", refused).returncode == 3
     assert labels(log) == []
-    done = keval("calibrate", log, "--read", "ada.jsonl", "--read", "bob.jsonl")
+    done = keval("calibrate", log, "--read", "ada.jsonl", "--read", "ada.jsonl", "--read", "bob.jsonl")
     assert [label["labeler"] for label in labels(log)] == ["ada", "bob"], done.stderr
 
 
