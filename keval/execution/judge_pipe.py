@@ -96,11 +96,14 @@ class LiveWork:
             self._judges = self._work.judges(self._past)
             self._conditions = condition_ids(self._past.newest)
         stop = self._stops.user if self._session is None or self._working is None else self._session.judges_stop
-        if event["type"] != "response" or stop.is_set() or not self._work.request.chosen.has(event):
+        if event["type"] != "response" or stop.is_set() or not self._is_wanted(event):
             return
         if self._working is None:
             await self._begin_session(group)
         await self._bring(self._jobs_of(line))
+
+    def _is_wanted(self, response: JsonObject) -> bool:
+        return self._work.request.chosen.has(response) and self._past.counts(response)
 
     def _warn_if_late(self, judgment: JsonObject) -> None:
         """Say once that answers are judged again whose judgments stand behind them."""

@@ -10,12 +10,16 @@ from keval.logs.costs import DATE, PAID, MeasuredCosts, Spent
 
 
 class PassedBy:
-    """The newest run, the judgments and the costs of the events that have come; which responses count is not known."""
+    """The newest run, the judgments and the costs of the events that have come.
+
+    Which responses count is known as far as they have come: a newer one may follow.
+    """
 
     def __init__(self) -> None:
         self.newest: JsonObject | None = None
         """The newest `run` event of a config; a mock run that follows real responses replaces none, as in a log."""
-        self._has_real = False
+        self._real: set[str] = set()
+        """The ids of the responses that no stand-in gave."""
         self._mock_runs: set[str] = set()
         self._imports: set[str] = set()
         self.silent_agents: set[str] = set()
@@ -29,25 +33,31 @@ class PassedBy:
 
     def add(self, event: JsonObject) -> None:
         """Take note of an event; one that does not say whether a stand-in made it is as its run is."""
-        if event.get("mock") is None and event["run_id"] in self._mock_runs:
+        if self._is_mock(event):
             event = event | {"mock": True}
         if event["type"] in PAID and self._is_new(event):
             self._note_cost(event)
-        if event["type"] == "run":
-            self._note_run(event)
         match event["type"]:
-            case "response":
-                self._has_real |= not event.get("mock")
+            case "response" if not event.get("mock"):
+                self._real.add(event["id"])
             case "judgment":
                 for mock in {True, bool(event.get("mock"))}:
                     self._judged[mock].add(event["id"])
             case "retraction":
-                for judged in self._judged.values():
-                    judged.discard(event["target"])
-            case "run" if event["conditions"] and not (event["mock"] and self._has_real):
-                self.newest = _with_imports(self.newest, event)
+                for ids in (*self._judged.values(), self._real):
+                    ids.discard(event["target"])
+            case "run":
+                self._note_run(event)
             case _:
                 pass
+
+    def _is_mock(self, event: JsonObject) -> bool:
+        mock: bool | None = event.get("mock")
+        return event["run_id"] in self._mock_runs if mock is None else mock
+
+    def counts(self, response: JsonObject) -> bool:
+        """Return whether a response counts: what a mock answers takes the place of nothing real that has come."""
+        return response["id"] not in self._real or not self._is_mock(response)
 
     def _note_run(self, run: JsonObject) -> None:
         if run["mock"]:
@@ -56,6 +66,8 @@ class PassedBy:
             self._imports.add(run["run_id"])
         if (run["agent"] or {}).get("reports_tool_calls") is False:
             self.silent_agents.add(run["agent"]["agent_id"])
+        if run["conditions"] and not (run["mock"] and self._real):
+            self.newest = _with_imports(self.newest, run)
 
     def _is_new(self, event: JsonObject) -> bool:
         """Return whether an event was paid for once more: a merged log may hold it several times."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 import pytest
 
 from tests.conftest import Keval
@@ -49,6 +50,22 @@ def test_what_is_said_of_a_stand_in_is_of_the_answers_not_of_the_newest_run(keva
         assert keval("generate", "eval.yaml", "-q", "-o", "log.jsonl", *words).returncode == 0
     assert "judging them costs money" not in keval("judge", "log.jsonl", "-q", "-j", "rubric.yaml").stderr
     assert "adds judgments of a stand-in" in keval("judge", "log.jsonl", "-q", "--mock").stderr
+
+
+@pytest.mark.slow
+def test_a_pipe_judges_no_answer_of_a_mock_that_stands_behind_a_real_one(keval: Keval, tmp_path: Path) -> None:
+    """As `keval judge LOG` does: such an answer counts for nothing, and a judgment of it may cost money."""
+    write_config(tmp_path)
+    for words in ([], ["--mock", "--fresh"]):
+        assert keval("generate", "eval.yaml", "-q", "-o", "log.jsonl", *words).returncode == 0
+    events = [orjson.loads(line) for line in (tmp_path / "log.jsonl").read_bytes().splitlines()]
+    answers = [event for event in events if event["type"] == "response"]
+    assert [answer["mock"] for answer in answers] == [False] * 3 + [True] * 3
+    for answer in answers[3:]:
+        answer["text"] = "as only a mock answers"  # what has the same words is judged once
+    judged = keval("judge", "-q", stdin=b"\n".join(map(orjson.dumps, events)).decode())
+    assert judged.returncode == 0, judged.stderr
+    assert judged.stdout.count('"type":"judgment"') == 3
 
 
 @pytest.mark.slow

@@ -54,6 +54,21 @@ def test_a_mock_run_behind_real_responses_names_no_judges() -> None:
     assert passed(run, mock).newest == mock
     assert passed(run, ANSWER | {"mock": True}, mock).newest == mock
     assert passed(run, ANSWER, mock).newest == run
+    assert passed(run, ANSWER, retraction_event(ANSWER), mock).newest == mock
+
+
+def test_what_a_mock_answers_takes_the_place_of_nothing_real() -> None:
+    """As in a log: it counts where no real answer came, or where that one was retracted."""
+    mocked = ANSWER | {"mock": True}
+    untold = response_event("q1", run_id="mock")
+    for events, counts in (
+        ([mocked], True),
+        ([ANSWER, mocked], False),
+        ([run_event(run_id="mock", mock=True), ANSWER, untold], False),
+        ([ANSWER, retraction_event(ANSWER), mocked], True),
+        ([mocked, ANSWER], True),
+    ):
+        assert passed(*events).counts(events[-1]) is counts
 
 
 def test_costs_are_those_of_what_came() -> None:
