@@ -26,7 +26,7 @@ from keval.execution.progress import Progress, is_in_pipe, shown
 from keval.execution.remaining import Remaining
 from keval.execution.session import Session
 from keval.execution.stopping import Stopping, both, stopping
-from keval.executors.batch_events import NO_BATCHES, Asker, KnownBatches, known_batches
+from keval.executors.batch_events import NO_BATCHES, KnownBatches, known_batches
 from keval.executors.batch_executor import BatchExecutor, Workers, agent_caller
 from keval.executors.config_executor import config_answerer, config_executor
 from keval.executors.executor import Executor
@@ -215,9 +215,7 @@ class ConfigWork:
         # Only of those who are asked: an unknown price of any other one must not refuse the budget.
         estimates: Iterable[Estimate] = estimate(self.prepared, costs_so_far(self.past, self.prepared), self.judges)
         if self.request.batch:
-            are_measured = Asker(config.agent.agent_id, is_agent=True) in self._known_batches.askers
-            accounts = [condition.condition_id for condition in config.conditions] if are_measured else []
-            estimates = in_batches(estimates, accounts)
+            estimates = in_batches(estimates)
         return Session(
             run_id=run_id,
             sink=sink,

@@ -245,7 +245,7 @@ class JudgeWork:
             self.warn(warning)
         items = estimate_judgments(judges, 1, prices, past.costs())
         if self.request.batch:
-            items = in_batches(items, {asker.asker_id for asker in known.askers})
+            items = in_batches(items)
         today = Spent() if execution.daily_budget_usd is None else past.spent_today(mock=mock)
         made = ledger(items, execution, today, self.warn)
         await check_keys(env, judge_services(judges))

@@ -86,8 +86,6 @@ class KnownBatches:
     """Those whose results are not all recorded."""
     batch_ids: frozenset[str] = frozenset()
     """What the service called all batches of the log."""
-    askers: frozenset[Asker] = frozenset()
-    """Whose batches these are."""
 
     def waiting(self, asker_ids: Container[str], target_ids: Iterable[str]) -> int:
         """Return how many of some judgments or responses of these askers an open batch holds.
@@ -111,7 +109,7 @@ def known_batches(past: Past) -> KnownBatches:
     by_id: defaultdict[str, list[JsonObject]] = defaultdict(list)
     begun: dict[str, int] = {}
     runs: defaultdict[str, set[str]] = defaultdict(set)
-    batch_ids, askers = set(), set()
+    batch_ids = set()
     for line, mock, position in list(past.rows(load("executors", "batch_lines"))):
         if mock:
             continue
@@ -122,7 +120,6 @@ def known_batches(past: Past) -> KnownBatches:
         begun.setdefault(each["id"], position)
         runs[each["id"]].add(each["run_id"])
         batch_ids.add(each["batch_id"])
-        askers.add(Asker.of(each))
     unfinished = [_batch(told) for told in by_id.values() if told[-1]["status"] not in (REFUSED, ENDED)]
     outcomes = {batch.event_id: _outcomes(batch, runs[batch.event_id]) for batch in unfinished}
     since = min((begun[batch.event_id] for batch in unfinished), default=0)
@@ -133,9 +130,7 @@ def known_batches(past: Past) -> KnownBatches:
             for target, ids in outcomes[batch.event_id].items()
             if all(recorded.get(known, -1) < begun[batch.event_id] for known in ids)
         }
-    return KnownBatches(
-        [batch for batch in unfinished if batch.unrecorded], frozenset(batch_ids - {None}), frozenset(askers)
-    )
+    return KnownBatches([batch for batch in unfinished if batch.unrecorded], frozenset(batch_ids - {None}))
 
 
 def _outcomes(batch: Batch, runs: Iterable[str]) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from keval.ids import JsonObject
+from keval.models.prices import BATCH_SHARE
 
 PAID = ("response", "judgment", "failure")
 """Events that may have cost something."""
@@ -46,16 +47,36 @@ class Cost:
 
 @dataclass
 class MeasuredCosts:
-    """Known costs of a log's answers by agent and condition, and of its judgments by judge; none of the mock."""
+    """Known costs of a log's answers by agent and condition, and of its judgments by judge; none of the mock.
+
+    All at the usual price, also what a batch brought. No event says which of them it brought: a run that handed over
+    batches of somebody is taken to have had all that this one made from them.
+    """
 
     _by_key: dict[tuple[str, ...], Cost] = field(default_factory=dict)
+    _in_batches: set[tuple[str, str]] = field(default_factory=set)
+    """Runs that handed over batches, with the judge or agent whose these were."""
 
     def add(self, event: JsonObject) -> None:
         """Count a response or a judgment, whatever became of it later; not a judgment that nobody was asked for."""
         if event.get("mock") or event["cost_usd"] is None or _asked_nobody(event):
             return
         about = (event["agent_id"], event["condition_id"]) if event["type"] == "response" else (event["judge_id"],)
-        self._by_key.setdefault(about, Cost()).add(event["cost_usd"])
+        share = BATCH_SHARE if (event["run_id"], _asker(event)) in self._in_batches else 1.0
+        self._by_key.setdefault(about, Cost()).add(event["cost_usd"] / share)
+
+    def note_batch(self, event: JsonObject) -> None:
+        """Take note of a `batch` event: it comes before what the batch brought."""
+        self._in_batches.add((event["run_id"], _asker(event)))
+
+    def times(self, share: float) -> MeasuredCosts:
+        """Return these costs at a share of the price."""
+        return MeasuredCosts(
+            {
+                about: Cost(cost.number, cost.total_usd * share, cost.max_cost_usd * share)
+                for about, cost in self._by_key.items()
+            }
+        )
 
     def of_answers(self, agent_id: str, condition_id: str) -> Cost | None:
         """Return what answers of an agent under a condition cost, None when none is known."""
@@ -73,6 +94,12 @@ class MeasuredCosts:
     def of_judgments(self, judge_id: str) -> Cost | None:
         """Return what judgments of a judge cost, None when none is known."""
         return self._by_key.get((judge_id,))
+
+
+def _asker(event: JsonObject) -> str:
+    """Return the id of the judge, or the agent, that an event is about; the view of measured costs says the same."""
+    judge_id: str | None = event.get("judge_id")
+    return str(event["agent_id"]) if judge_id is None else judge_id
 
 
 def _asked_nobody(event: JsonObject) -> bool:

@@ -1,8 +1,16 @@
 -- One row per agent and condition, and one per judge: what their real answers or judgments have cost, as far as it is
--- known, whatever became of them later. Judgments that nobody was asked for are none.
+-- known, whatever became of them later. Judgments that nobody was asked for are none. At the usual price: what a run made that
+-- handed over batches of this judge or agent was paid for at a share of it.
+with handed_over as (
+    select distinct run_id, coalesce(judge_id, agent_id) as asker from events where type = 'batch'
+)
 select
     if(type = 'response', [agent_id, condition_id], [judge_id]) as about,
-    count(*) as number, sum(cost_usd) as total_usd, max(cost_usd) as max_cost_usd
-from paid
-where type in ('response', 'judgment') and not mock and cost_usd is not null and not asked_nobody
+    count(*) as number, sum(usual_usd) as total_usd, max(usual_usd) as max_cost_usd
+from (
+    select paid.*, if(h.run_id is null, cost_usd, cost_usd / $batch_share) as usual_usd
+    from paid
+    left join handed_over as h on h.run_id = paid.run_id and h.asker = coalesce(paid.judge_id, paid.agent_id)
+)
+where type in ('response', 'judgment') and not mock and usual_usd is not null and not asked_nobody
 group by about

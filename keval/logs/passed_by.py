@@ -48,6 +48,8 @@ class PassedBy:
                     ids.discard(event["target"])
             case "run":
                 self._note_run(event)
+            case "batch":
+                self._costs.note_batch(event)
             case _:
                 pass
 
@@ -88,7 +90,7 @@ class PassedBy:
         return self._judged[mock]
 
     def costs(self) -> MeasuredCosts:
-        """Return what answers and judgments have cost."""
+        """Return what answers and judgments have cost, at the usual price."""
         return self._costs
 
     def spent_today(self, *, mock: bool) -> Spent:

@@ -20,6 +20,7 @@ from keval.ids import JsonObject
 from keval.logs.collect import collected
 from keval.logs.costs import DATE, Cost, MeasuredCosts, Spent
 from keval.logs.line_at import event_at
+from keval.models.prices import BATCH_SHARE
 from keval.projections.sql_file import literal, load
 
 if TYPE_CHECKING:
@@ -154,8 +155,8 @@ class Past:
         return {agent for (agent,) in self.rows("select agent.agent_id from runs where not agent.reports_tool_calls")}
 
     def costs(self) -> MeasuredCosts:
-        """Return what answers and judgments have cost."""
-        found = self.rows(load("logs", "measured_costs"))
+        """Return what answers and judgments have cost, at the usual price."""
+        found = self.rows(load("logs", "measured_costs", batch_share=str(BATCH_SHARE)))
         return MeasuredCosts({tuple(about): Cost(*cost) for about, *cost in found})
 
     def spent_today(self, *, mock: bool) -> Spent:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from keval.config.model import Condition, Config, JudgeConfig
@@ -81,10 +81,10 @@ def estimate_judgments(
             yield _free(judge.name, judge.judge_id, number)
 
 
-def in_batches(items: Iterable[Estimate], measured: Container[str]) -> Iterator[Estimate]:
-    """Yield estimates at the price of batches; `measured` are the accounts whose costs in the log are of batches."""
+def in_batches(items: Iterable[Estimate]) -> Iterator[Estimate]:
+    """Yield estimates at the price of batches."""
     for item in items:
-        if item.each_usd is None or item.max_cost_usd is None or (item.measured and item.account in measured):
+        if item.each_usd is None or item.max_cost_usd is None:
             yield item
         else:
             half = item.each_usd * BATCH_SHARE, item.max_cost_usd * BATCH_SHARE

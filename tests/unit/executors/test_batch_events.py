@@ -64,7 +64,6 @@ def test_a_log_says_what_of_its_batches_is_not_recorded(tmp_path: Path) -> None:
     assert all(each.unrecorded == {LEFT["id"]} and each.requests == REQUESTS for each in known.open)
     assert {"msgbatch_1", "msgbatch_2"} <= known.batch_ids
     assert "msgbatch_mock" not in known.batch_ids
-    assert known.askers == {Asker(JUDGE_ID)}
 
 
 def test_only_what_a_batch_brought_is_recorded_of_it(tmp_path: Path) -> None:

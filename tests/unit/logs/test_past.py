@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from keval import projections
-from keval.events import now
+from keval.events import event, now
 from keval.ids import JsonObject
-from keval.logs.costs import Cost, Spent
+from keval.logs.costs import Cost, MeasuredCosts, Spent
 from keval.logs.past import ASKED, of_log
 from keval.projections.views import named_in
 from tests.builders import (
@@ -28,6 +28,7 @@ from tests.builders import (
 )
 from tests.tasks import past_of
 
+OTHER_RUN = "fedcba9876543210"
 ANSWER = response_event("q1")
 QUESTIONS = [ANSWER["question_id"], response_event("q2")["question_id"]]
 
@@ -224,6 +225,26 @@ def test_only_real_and_known_costs_are_measured_each_in_its_place() -> None:
     assert costs.of_judgments(JUDGE_ID) == Cost(1, 0.125, 0.125)
     assert costs.of_answers(ANSWER["agent_id"], "another") is None
     assert costs.of_judgments("another") is None
+
+
+def test_what_a_batch_brought_is_measured_at_the_usual_price() -> None:
+    """It cost half of that; only what a run made from batches of its own, of the same judge or agent."""
+    asker = {"judge_id": None, "agent_id": ANSWER["agent_id"]}
+    batch = event("batch", "e1" * 12, OTHER_RUN, batch_id=None, **asker, requests={"c": "r"}, status="submitting")
+    events = [
+        batch,
+        response_event("q1", cost_usd=0.25, run_id=OTHER_RUN),
+        response_event("q2", cost_usd=0.25),
+        judgment_event(ANSWER, cost_usd=0.125, run_id=OTHER_RUN),
+    ]
+    piped = MeasuredCosts()
+    piped.note_batch(batch)
+    for brought in events[1:]:
+        piped.add(brought)
+    with past_of(events) as past:
+        for costs in (past.costs(), piped):
+            assert costs.of_answers(ANSWER["agent_id"], ANSWER["condition_id"]) == Cost(2, 0.75, 0.5)
+            assert costs.of_judgments(JUDGE_ID) == Cost(1, 0.125, 0.125)
 
 
 def test_a_line_that_a_merged_log_holds_twice_is_measured_once() -> None:
