@@ -38,7 +38,7 @@ LAYERS = (
     ("schema", "models", "projections"),
     ("mock", "documents", "stats"),
     ("agents", "events", "datasets", "judges", "origins", "reports"),
-    ("compare", "config", "formats", "logs", "transcripts"),
+    ("compare", "config", "formats", "logs", "planning", "transcripts"),
     ("gate", "labels", "preparation", "scheduling"),
     ("executors", "exports", "imports"),
     ("execution", "plots", "starters"),
@@ -218,9 +218,9 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "a rule and a log come to a verdict, and that to an exit code",
         {"commands.gate", "exports._gate", "gate.facts", "compare.earlier_log"},
     ),
-    "unit/reports/test_planning.py": (
+    "unit/planning/test_plan.py": (
         "a log comes to a plan, and that to lines",
-        {"commands.plan", "exports._planning"},
+        {"commands.plan", "exports._planning", "planning.pilots"},
     ),
     "unit/reports/test_summaries.py": ("it prints each summary", {"commands.summarize"}),
     "unit/reports/test_trials.py": ("it prints what is said of each sample", {"commands.trials"}),

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from keval.exports._planning import Planned
-    from keval.reports.planned_stops import PilotDifferences, PilotKey, PlannedStops
-    from keval.reports.planning import Pilot, Plan
+    from keval.planning.pilots import Pilot
+    from keval.planning.plan import Plan
+    from keval.planning.planned_stops import PilotDifferences, PilotKey, PlannedStops
 
 MONEY = FiniteRange(0, 1_000_000)
 VARIANCE = FiniteRange(0, 1_000_000)
@@ -118,29 +119,31 @@ def _pilots(
     logs: Sequence[Path], prices: UnitCosts, *, everything: bool, allow_mixed: bool, skip_invalid: bool
 ) -> tuple[list[Pilot], Mapping[PilotKey, PilotDifferences]]:
     from keval import projections
-    from keval.reports import mixed_answers, planned_stops, planning
+    from keval.planning import pilots, planned_stops
+    from keval.reports import mixed_answers
 
     with collected(logs, warn, skip_invalid=skip_invalid) as files:
         check_not_empty(files)
-        asked = {*planning.READ, *planned_stops.READ, *mixed_answers.READ, *READ_FOR_SEVERAL}
+        asked = {*pilots.READ, *planned_stops.READ, *mixed_answers.READ, *READ_FOR_SEVERAL}
         with projections.connect(files, everything=everything, texts=False, tools=False, asked=asked) as connection:
             for sentence in mixed_answers.refuse_mixed(connection, allow=allow_mixed):
                 warn(sentence)
             warn_of_several(connection)
-            return list(planning.pilots(connection, prices)), planned_stops.pilot_differences(connection)
+            return list(pilots.pilots(connection, prices)), planned_stops.pilot_differences(connection)
 
 
 def _stops(
     plans: Sequence[Plan], differences: Mapping[PilotKey, PilotDifferences], samples: int | None
 ) -> Mapping[int, PlannedStops]:
-    from keval.reports.planned_stops import planned_stops
+    from keval.planning.planned_stops import planned_stops
 
     return {place: planned_stops(plan, differences, samples) for place, plan in enumerate(plans)}
 
 
 def _plans(found: Sequence[Pilot], aim: Aim, tests: int | None, metric: str | None) -> list[Plan]:
+    from keval.planning.pilots import named
+    from keval.planning.plan import plan
     from keval.reports.chosen_metrics import check_chosen
-    from keval.reports.planning import named, plan
 
     primary = [pilot for pilot in found if pilot.is_primary] or found
     meant = primary if metric is None else named(found, metric)

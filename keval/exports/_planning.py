@@ -10,12 +10,13 @@ import orjson
 
 from keval.counted import counted
 from keval.ids import JsonObject
+from keval.planning.pilots import Pilot
+from keval.planning.plan import SURE, Plan
+from keval.planning.planned_stops import PlannedStops
 from keval.printable import printable_json
 from keval.readable import NOTHING, count, dollars, number
 from keval.reports.model import BANNER
 from keval.reports.number_warnings import FEW_SAMPLES
-from keval.reports.planned_stops import PlannedStops
-from keval.reports.planning import SURE, Pilot, Plan
 from keval.stats.next_spend import Purchase, UnitCosts, from_nothing
 from keval.stats.power import Aim, Components
 

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 Rows = list[JsonObject]
 
 
-def ask(connection: DuckDBPyConnection, name: str, **parameters: str) -> Iterator[JsonObject]:
-    """Yield the rows that `<name>.sql` finds, columns by name."""
-    return projections.rows(connection, query(name, **parameters))
+def ask(
+    connection: DuckDBPyConnection, name: str, folder: str = "reports", /, **parameters: str
+) -> Iterator[JsonObject]:
+    """Yield the rows that `<folder>/<name>.sql` finds, columns by name."""
+    return projections.rows(connection, query(name, folder, **parameters))
 
 
 def query(name: str, folder: str = "reports", /, **parameters: str) -> str:

@@ -11,17 +11,9 @@ import pytest
 from keval.commands import caveats
 from keval.compare import compared_logs
 from keval.labels import labels
+from keval.planning import pilots, planned_stops
 from keval.projections.views import named_in, needed_for
-from keval.reports import (
-    agreement,
-    judge_diagnostics,
-    mixed_answers,
-    planned_stops,
-    planning,
-    references,
-    trials,
-    verdicts,
-)
+from keval.reports import agreement, judge_diagnostics, mixed_answers, references, trials, verdicts
 from keval.stats import stopped_run
 from keval.transcripts.selection import Selection
 
@@ -46,10 +38,10 @@ ASKED: dict[str, tuple[str, Collection[str]]] = {
     "which agent answered": ("reports/mixed_answers.sql", mixed_answers.READ),
     "stopped runs": ("projections/stopping_rule.sql", stopped_run.READ),
     "finished samples": ("projections/finished_samples.sql", stopped_run.READ),
-    "what a plan takes": ("reports/pilot.sql", planning.READ),
-    "what a plan costs": ("reports/prices_paid.sql", planning.READ),
-    "whether a plan stops": ("reports/pilot_differences.sql", planned_stops.READ),
-    "what a config declares": ("projections/declared_comparison.sql", planning.READ),
+    "what a plan takes": ("planning/pilot.sql", pilots.READ),
+    "what a plan costs": ("planning/prices_paid.sql", pilots.READ),
+    "whether a plan stops": ("planning/pilot_differences.sql", planned_stops.READ),
+    "what a config declares": ("projections/declared_comparison.sql", pilots.READ),
     "warnings of a mock": ("reports/mocked.sql", caveats.READ_FOR_MOCK),
     "warnings of several evaluations": ("reports/evaluation_names.sql", caveats.READ_FOR_SEVERAL),
 }

@@ -11,8 +11,9 @@ from keval import projections
 from keval.cli import run as keval
 from keval.config.until_section import Given
 from keval.ids import JsonObject
-from keval.reports.planned_stops import PlannedStop, pilot_differences, planned_stops
-from keval.reports.planning import pilots, plan
+from keval.planning.pilots import pilots
+from keval.planning.plan import plan
+from keval.planning.planned_stops import PlannedStop, pilot_differences, planned_stops
 from keval.stats.next_spend import UnitCosts
 from keval.stats.power import Aim
 from keval.stats.stopping_forecast import forecast

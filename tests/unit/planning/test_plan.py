@@ -12,7 +12,8 @@ from keval import projections
 from keval.cli import run
 from keval.exports._planning import Plans
 from keval.ids import JsonObject
-from keval.reports.planning import Pilot, named, pilots, plan
+from keval.planning.pilots import Pilot, named, pilots
+from keval.planning.plan import plan
 from keval.stats.next_spend import Design, UnitCosts
 from keval.stats.power import Aim, power, reach_of_variance, samples_needed
 from tests.builders import (

@@ -1,10 +1,10 @@
-"""Plans a comparison from a pilot: how far its log reaches, and what to buy next so that it reaches an aim."""
+"""Reads what a log says as the pilot of a next run: what its comparisons vary by, and what their parts cost."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from keval.ids import JsonObject
@@ -12,22 +12,16 @@ from keval.metric_names import names
 from keval.reports.queries import ask
 from keval.stats.aggregates import rounded
 from keval.stats.declared import declared
-from keval.stats.next_spend import Design, Inventory, Purchase, UnitCosts, purchases
+from keval.stats.next_spend import Design, Inventory, UnitCosts
 from keval.stats.power import (
-    Aim,
     Components,
-    best_judgments,
-    best_repetitions,
-    power,
-    reach_of_variance,
-    samples_needed,
-    smallest_difference,
 )
 from keval.stats.reasons import no_t_of_pairs
 from keval.usage import known_sum
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
 
 READ = (
     "comparisons",
@@ -42,9 +36,6 @@ READ = (
     "score_facts",
 )
 """The tables and views that are asked."""
-
-SURE = 0.8
-"""How surely the samples of `samples_if_unlucky` are enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,35 +75,12 @@ class Pilot:
         return self.now.samples if self.clusters is None else self.clusters
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a comparison can find now, and what it takes to reach the aim."""
-
-    pilot: Pilot
-    aim: Aim
-    power: float | None
-    """How often the difference is found with what is there."""
-    smallest_difference: float | None
-    """What is found with what is there, as often as the aim says."""
-    samples_if_unlucky: int | None
-    """The samples it takes if the pilot's variance is as much too small as chance makes it in one of five pilots."""
-    best_repetitions: float | None
-    best_judgments: float | None
-    purchases: tuple[Purchase, ...]
-    """What reaches the aim; the cheapest is the last one."""
-
-    @property
-    def reached(self) -> bool:
-        """Whether what is there reaches the aim."""
-        return self.power is not None and self.power >= self.aim.power
-
-
 def pilots(connection: DuckDBPyConnection, given: UnitCosts) -> Iterator[Pilot]:
     """Yield each comparison of a log with what it varies by and what its parts cost.
 
     Prices are those that the log paid; one that is given takes its place, that of a judgment for all judges.
     """
-    paid, compared = list(ask(connection, "prices_paid")), list(ask(connection, "pilot"))
+    paid, compared = list(ask(connection, "prices_paid", "planning")), list(ask(connection, "pilot", "planning"))
     primary = declared(connection).primary_of(compared)
     for row in compared:
         components = _components(row)
@@ -138,27 +106,6 @@ def pilots(connection: DuckDBPyConnection, given: UnitCosts) -> Iterator[Pilot]:
             prices=prices,
             unpriced=unpriced,
         )
-
-
-def plan(pilot: Pilot, aim: Aim) -> Plan:
-    """Return what a pilot says of the aim."""
-    found, now = pilot.components, pilot.now
-    if found is None or pilot.variance is None:
-        return Plan(pilot, aim, None, None, None, None, None, ())
-    planned = found.variance(now.repetitions, now.replicates)
-    clustered = replace(aim, cluster_size=now.samples / pilot.independent)
-    repetitions, judgments = _best(pilot, found)
-    bought = purchases(found, pilot.measured, clustered, pilot.prices)
-    return Plan(
-        pilot=pilot,
-        aim=aim,
-        power=power(aim.difference, pilot.variance, now.samples, aim.alpha, pilot.independent),
-        smallest_difference=smallest_difference(pilot.variance, now.samples, clustered),
-        samples_if_unlucky=samples_needed(planned * reach_of_variance(pilot.independent, SURE), clustered),
-        best_repetitions=repetitions,
-        best_judgments=judgments,
-        purchases=tuple(bought),
-    )
 
 
 def _components(row: JsonObject) -> Components | None:
@@ -212,16 +159,6 @@ def _priced(each: JsonObject) -> str:
 
 def _times(price: float | None, number: float) -> float | None:
     return None if price is None else price * number
-
-
-def _best(pilot: Pilot, found: Components) -> tuple[float | None, float | None]:
-    """Return the repetitions, and the judgments per response, that find most for their price; None where unknown."""
-    response, judgment = pilot.prices.response, pilot.prices.judgment
-    if response is None or judgment is None or found.responses is None:
-        return None, None
-    replicates = pilot.now.replicates
-    repetitions = best_repetitions(found, replicates, pilot.prices.sample, response + replicates * judgment)
-    return repetitions, None if found.judgments is None else best_judgments(found, response, judgment)
 
 
 def named(found: Iterable[Pilot], metric: str) -> list[Pilot]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from keval.reports.planning import Plan
+from keval.planning.plan import Plan
 from keval.reports.queries import ask
 from keval.stats.next_spend import MISSING, MORE_SAMPLES
 from keval.stats.stopping_forecast import forecast
@@ -67,7 +67,7 @@ def pilot_differences(connection: DuckDBPyConnection) -> Mapping[PilotKey, Pilot
         (row["condition"], row["judge_id"], row["metric"]): PilotDifferences(
             tuple(row["differences"]), row["reach"], row["why_not"]
         )
-        for row in ask(connection, "pilot_differences")
+        for row in ask(connection, "pilot_differences", "planning")
     }
 
 
