@@ -209,7 +209,10 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         {"stats.paired_series", "stats.recorded_rule"},
     ),
     "unit/stats/test_statistics.py": ("the tables are made of it", {"stats.statistic"}),
-    "unit/compare/test_compared_logs.py": ("logs are put side by side to be compared", {"compare.side_by_side"}),
+    "unit/compare/test_compared_logs.py": (
+        "logs are put side by side to be compared",
+        {"compare.side", "compare.side_by_side"},
+    ),
     "unit/preparation/test_balance.py": (
         "a dataset and a config that names it come to the same",
         {"commands.balance", "config.samples"},

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from keval import projections
 from keval.compare import doubts
-from keval.compare.doubts import Side
 from keval.compare.edited_records import leave_out_edited_records, records_of
 from keval.compare.pair_baselines import leave_out_other_baselines, pair_baselines
+from keval.compare.side import Side
 from keval.compare.side_by_side import (
     leave_out_edited,
     of_shared_samples,

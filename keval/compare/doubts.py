@@ -3,39 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from shlex import quote
 
+from keval.compare.side import Side
 from keval.errors import InputError
 from keval.reports.metric_tables import MetricTable
-from keval.reports.model import AgentInfo, Header, HouseScore, JudgeInfo, LogSource, Report, ReportWarning
+from keval.reports.model import AgentInfo, Header, JudgeInfo, LogSource, ReportWarning
 from keval.reports.number_warnings import SMALL_NUMBERS, small_numbers
 from keval.stats.declared import Declared
 
 FAVOURING = {"answered_after_failures"}
 """Warnings of one log that a comparison begins with: a log whose failures were tried again has better means than one
 whose failures were not, be the agents the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the logs: its number, what it is called, and its own report."""
-
-    number: int
-    label: str
-    report: Report
-    declared: Declared
-    """Which metrics are primary, and which difference matters."""
-    house_scores: tuple[HouseScore, ...] = ()
-    """Those of its conditions, where they were asked for."""
-    has_stopped: bool = False
-    """Whether its run stopped when decided, by comparisons of its own."""
-    asking_models: frozenset[str] = frozenset()
-    """The ids of those judges of its metrics that ask a model."""
-
-    def named(self, condition: str) -> str:
-        """Return what a condition of the log is called beside those of others."""
-        return f"{condition} in {self.label}"
 
 
 def _why_without_scores(side: Side) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from keval.compare.doubts import Side, check_comparable, differing, first_of_each, header, rest_of_each, small
+from keval.compare.doubts import check_comparable, differing, first_of_each, header, rest_of_each, small
+from keval.compare.side import Side
 from keval.reports.model import AgentInfo, Report, ReportWarning, ServerUse
 from keval.stats.declared import Declared
 from tests.reports import small_report, summary
