@@ -269,8 +269,8 @@ class ConfigWork:
 
     @cached_property
     def _paid(self) -> set[str]:
-        """The responses that batches of earlier commands hold."""
-        return self._known_batches.held({self.prepared.config.agent.agent_id})
+        """The responses that batches of earlier commands hold, and that are paid for."""
+        return self._known_batches.paid({self.prepared.config.agent.agent_id})
 
     @cached_property
     def _known_batches(self) -> KnownBatches:

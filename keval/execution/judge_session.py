@@ -287,7 +287,7 @@ def _paid_first(backlog: Backlog, known: KnownBatches, budget: Ledger) -> Iterab
 
     A judge of pairs asks once more by its first answer, which is paid for anew.
     """
-    paid = known.held({judge.judge_id for judge in backlog.judges if judge.judge.unit == "response"})
+    paid = known.paid({judge.judge_id for judge in backlog.judges if judge.judge.unit == "response"})
     if not paid:
         return backlog
     budget.free.update(paid)

@@ -97,8 +97,12 @@ class KnownBatches:
         return len(held.intersection(target_ids)) if held else 0  # to find out what is wanted may take a while
 
     def held(self, asker_ids: Container[str]) -> set[str]:
-        """Return the judgments or responses of these askers that open batches hold: they are paid for."""
+        """Return the judgments or responses of these askers that open batches hold."""
         return {target for batch in self.open if batch.asker.asker_id in asker_ids for target in batch.unrecorded}
+
+    def paid(self, asker_ids: Container[str]) -> set[str]:
+        """Return those of them that are paid for: a batch of which only the mark is known may never have been made."""
+        return KnownBatches([batch for batch in self.open if batch.batch_id is not None]).held(asker_ids)
 
 
 NO_BATCHES = KnownBatches([])

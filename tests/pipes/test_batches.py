@@ -218,6 +218,18 @@ def test_what_is_paid_for_is_collected_whatever_is_left_of_a_budget(log: Path, b
     assert sum(each["judge"]["name"] != "pairwise" for each in made) == 12 + 2 * 12 + 12
 
 
+def test_a_batch_that_may_never_have_been_made_needs_the_budget(log: Path, begin: Start) -> None:
+    """Its mark, which is all that a kill left, is no proof that anything was paid."""
+    with Mock() as mock:
+        mock.hold_batches()
+        ended(begin(mock, log, "--batch", "--detach"))
+    lines = [line for line in log.read_bytes().splitlines(keepends=True) if b'"status":"in_progress"' not in line]
+    log.write_bytes(b"".join(lines).replace(b'"execution":{', b'"execution":{"budget_usd":0.0001,', 1))
+    with Mock() as another:
+        ended(begin(another, log, "--batch"), 6)
+        assert CREATE not in another.requests.by_path
+
+
 def test_single_calls_say_that_batches_are_left(log: Path, begin: Start) -> None:
     """Who judges without --batch what is in a batch pays for it twice, and is told."""
     with Mock() as mock:

@@ -90,6 +90,16 @@ def test_only_what_is_wanted_and_not_recorded_waits_in_a_batch() -> None:
     assert known.waiting({"ef" * 12}, [LEFT["id"]]) == 0
 
 
+def test_what_is_marked_only_may_never_have_been_made() -> None:
+    """It is held by its batch, and counts as paid for once the service has named that one."""
+    marked, made = a_batch(), a_batch()
+    made.batch_id = "msgbatch_1"
+    marked.unrecorded, made.unrecorded = {FAILED["id"]}, {LEFT["id"]}
+    known = KnownBatches([marked, made])
+    assert known.held({JUDGE_ID}) == {FAILED["id"], LEFT["id"]}
+    assert known.paid({JUDGE_ID}) == {LEFT["id"]}
+
+
 @pytest.mark.parametrize(("waits", "left"), [(True, {LEFT["id"]}), (False, {FAILED["id"], LEFT["id"]})])
 def test_a_failure_is_of_the_batch_that_its_command_waited_for(tmp_path: Path, *, waits: bool, left: set[str]) -> None:
     """What is asked by itself while a batch is open, and fails, leaves it open: it is paid, and may have an answer."""
