@@ -35,7 +35,8 @@ Ask = Callable[[Entry, int, int], Said | None]
 def take_in(log: Path, sheets: Sequence[Filled], warn: Warn, *, skip_invalid: bool) -> int:
     """Append what sheets say and the log does not hold yet; return how many labels that are.
 
-    Raises InputError if one is about other answers, verdicts or metrics than the log has: of none anything is written.
+    Of what somebody says twice of one verdict the last sheet's word counts. Raises InputError if one is about other
+    answers, verdicts or metrics than the log has: of none anything is written.
     """
     with collected([log], warn, skip_invalid=skip_invalid) as (file,), _connect(file) as connection:
         for filled in sheets:
@@ -43,7 +44,7 @@ def take_in(log: Path, sheets: Sequence[Filled], warn: Warn, *, skip_invalid: bo
             check_metrics_of(connection, filled.said)
         known = known_labels(connection, file.path)
     run_id = new_run_id()
-    said = {(each.identity, each.verdict, each.score, each.note): each for filled in sheets for each in filled.said}
+    said = {each.identity: each for filled in sheets for each in filled.said}
     new = [each.event(run_id) for each in said.values() if known.lacks(each)]
     if new:
         append_all(log, (), bare_run_event("calibrate", run_id), new, warn)

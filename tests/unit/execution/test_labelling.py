@@ -65,6 +65,21 @@ def test_several_sheets_are_read_together_or_not_at_all(keval: Keval, tmp_path: 
 
 
 @pytest.mark.slow
+def test_of_several_sheets_the_last_one_has_the_last_word(keval: Keval, tmp_path: Path) -> None:
+    """However often they are read: what an earlier one says of the same verdict is no newer for being read again."""
+    log = judged_log(tmp_path, 4, 2)
+    made = keval("calibrate", log, "-o", "sheet.jsonl", "-n", "1", "--labeler", "ada")
+    assert made.returncode == 0, made.stderr
+    row = json.loads((tmp_path / "sheet.jsonl").read_text())
+    for verdict in ("judge_bug", "ambiguous"):
+        (tmp_path / f"{verdict}.jsonl").write_text(json.dumps(row | {"verdict": verdict}))
+    for first, last in 2 * [("judge_bug", "ambiguous")] + 2 * [("ambiguous", "judge_bug")]:
+        done = keval("calibrate", log, "--read", f"{first}.jsonl", "--read", f"{last}.jsonl")
+        assert labels(log)[-1]["verdict"] == last, done.stderr
+    assert len(labels(log)) == 2
+
+
+@pytest.mark.slow
 def test_the_command_that_is_told_counts_a_sheet_as_it_was_drawn(keval: Keval, tmp_path: Path) -> None:
     """It has the options without which the labels would be of no verdict, or of another stratum."""
     log = judged_log(tmp_path, 4, 4)
