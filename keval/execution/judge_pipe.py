@@ -21,6 +21,7 @@ from keval.logs.passed_by import PassedBy
 from keval.logs.sinks import Sink, Stdout
 from keval.logs.stream import Line, read_live, standard_input
 from keval.preparation.jobs import Job, jobs
+from keval.preparation.keys import judge_services
 from keval.preparation.pairs import baseline_id, condition_ids
 from keval.scheduling import interrupt
 from keval.scheduling.interrupt import Stops
@@ -50,7 +51,7 @@ def judge_pipe(work: JudgeWork) -> int:
         live.check_budget()
 
     progress = shown(work.progress, quiet=request.quiet, live=not is_in_pipe())
-    with progress, Stdout() as stdout, closing(PipedPairs()) as pairs, in_pipe(mock=request.mock):
+    with progress, Stdout() as stdout, closing(PipedPairs(mock=request.mock)) as pairs, in_pipe(mock=request.mock):
         leaving_nothing(main, warn)
     return work.progress.failed
 
@@ -74,6 +75,8 @@ class LiveWork:
         self._judged = self._past.judged(mock=work.request.mock)
         self._brought: set[str] = set()
         """What the judges were asked, as `_asked` says it."""
+        self._is_of_mock = False
+        """Whether somebody who is paid was brought an answer of the mock."""
         self._is_late = False
         """Whether a judgment came in of what they were asked already."""
         self._feed = JobFeed()
@@ -98,12 +101,21 @@ class LiveWork:
         stop = self._stops.user if self._session is None or self._working is None else self._session.judges_stop
         if event["type"] != "response" or stop.is_set() or not self._is_wanted(event):
             return
+        self._warn_if_of_mock(event)
         if self._working is None:
             await self._begin_session(group)
         await self._bring(self._jobs_of(line))
 
     def _is_wanted(self, response: JsonObject) -> bool:
         return self._work.request.chosen.has(response) and self._past.counts(response)
+
+    def _warn_if_of_mock(self, response: JsonObject) -> None:
+        """Say once that answers of the mock are judged for money."""
+        if self._is_of_mock or self._work.request.mock or not self._past.is_mock(response):
+            return
+        if judge_services(self._judges):
+            self._is_of_mock = True
+            self._work.warn("some answers are a stand-in's, but judging them costs money; with --mock it does not")
 
     def _warn_if_late(self, judgment: JsonObject) -> None:
         """Say once that answers are judged again whose judgments stand behind them."""

@@ -20,7 +20,9 @@ class PipedPairs:
     the answer to what failed before: each is compared with what came in an earlier run.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, mock: bool = False) -> None:
+        self._with_mock = mock
+        """Whether a real response may be compared with one of the mock: only to a mock run does that one count."""
         self._responses = DiskMap()
         self._waiting: dict[Task, None] = {}
         """Tasks with responses of several runs."""
@@ -65,8 +67,11 @@ class PipedPairs:
                 other = self._found(task, baseline)
                 for condition in conditions:
                     this = self._found(task, condition) if condition != baseline else None
-                    if this is not None and other is not None:
+                    if this is not None and other is not None and self._may_compare(this, other):
                         yield this, other
+
+    def _may_compare(self, this: JsonObject, other: JsonObject) -> bool:
+        return self._with_mock or bool(this.get("mock")) == bool(other.get("mock"))
 
     def close(self) -> None:
         """Let go of all responses."""

@@ -32,8 +32,8 @@ class PassedBy:
         self._judged: dict[bool, set[str]] = {True: set(), False: set()}
 
     def add(self, event: JsonObject) -> None:
-        """Take note of an event; one that does not say whether a stand-in made it is as its run is."""
-        if self._is_mock(event):
+        """Take note of an event."""
+        if self.is_mock(event):
             event = event | {"mock": True}
         if event["type"] in PAID and self._is_new(event):
             self._note_cost(event)
@@ -53,13 +53,14 @@ class PassedBy:
             case _:
                 pass
 
-    def _is_mock(self, event: JsonObject) -> bool:
+    def is_mock(self, event: JsonObject) -> bool:
+        """Return whether a stand-in made it: one that does not say so is as its run is."""
         mock: bool | None = event.get("mock")
         return event["run_id"] in self._mock_runs if mock is None else mock
 
     def counts(self, response: JsonObject) -> bool:
         """Return whether a response counts: what a mock answers takes the place of nothing real that has come."""
-        return response["id"] not in self._real or not self._is_mock(response)
+        return response["id"] not in self._real or not self.is_mock(response)
 
     def _note_run(self, run: JsonObject) -> None:
         if run["mock"]:

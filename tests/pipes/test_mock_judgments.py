@@ -37,6 +37,8 @@ def test_paid_judgments_of_mock_answers_are_warned_of(keval: Keval, tmp_path: Pa
     (tmp_path / "rubric.yaml").write_text("name: rubric\ntype: rubric\nmodel: claude-sonnet-4-5\n")
     assert keval("generate", "eval.yaml", "-q", "-o", "mock.jsonl", "--mock").returncode == 0
     for judge, paid in (([], False), (["-j", "rubric.yaml"], True)):
+        piped = keval("judge", "-q", *judge, stdin=(tmp_path / "mock.jsonl").read_text())
+        assert ("judging them costs money" in piped.stderr) == paid, piped.stderr
         done = keval("judge", "mock.jsonl", "-q", *judge)
         assert (done.returncode, "judging them costs money" in done.stderr) == (4 if paid else 0, paid), done.stderr
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,13 +23,13 @@ RESPONSES = [
 ]
 
 
-def pairs_of(*runs: tuple[Sequence[JsonObject], Sequence[str]]) -> list[Pair]:
+def pairs_of(*runs: tuple[Sequence[JsonObject], Sequence[str]], mock: bool = False) -> list[Pair]:
     """Return the pairs of a pipe that brings the responses of runs, each with the conditions that are in force then."""
-    return list(_pairs_of(runs))
+    return list(_pairs_of(runs, mock=mock))
 
 
-def _pairs_of(runs: Sequence[tuple[Sequence[JsonObject], Sequence[str]]]) -> Iterator[Pair]:
-    with closing(PipedPairs()) as pairs:
+def _pairs_of(runs: Sequence[tuple[Sequence[JsonObject], Sequence[str]]], *, mock: bool) -> Iterator[Pair]:
+    with closing(PipedPairs(mock=mock)) as pairs:
         for responses, conditions in runs:
             for response in responses:
                 if pairs.add(response, encode(response)):
@@ -70,6 +71,15 @@ def test_a_condition_that_a_later_run_brings_is_compared_with_the_baseline_of_an
     before = ([baseline, old], [BASELINE, old["condition_id"]])
     after = ([edited, added], [BASELINE, edited["condition_id"], added["condition_id"]])
     assert pairs_of(before, after)[-2:] == [(edited, baseline), (added, baseline)]
+
+
+@pytest.mark.parametrize("mock", [False, True])
+def test_a_real_response_is_compared_with_one_of_the_mock_by_the_mock_only(*, mock: bool) -> None:
+    """As in a log: to whoever pays, a rehearsal's baseline is none."""
+    baseline = response_event("q1", "baseline", mock=True)
+    real = later(response_event("q1", "with_docs"))
+    runs = ([baseline], [BASELINE]), ([real], [BASELINE, real["condition_id"]])
+    assert ((real, baseline) in pairs_of(*runs, mock=mock)) is mock
 
 
 def test_a_baseline_that_failed_and_is_asked_again_is_compared_with_the_conditions_in_force() -> None:
