@@ -91,6 +91,7 @@ class ConfigPast:
             "run_responses",
             fresh=str(request.fresh),
             everything=str(request.judge_all),
+            mock=str(self.mock),
             of_config=self.tasks_of("response", mock=True),
         )
 

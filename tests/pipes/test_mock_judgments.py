@@ -71,6 +71,20 @@ def test_a_pipe_judges_no_answer_of_a_mock_that_stands_behind_a_real_one(keval: 
 
 
 @pytest.mark.slow
+def test_a_run_that_judges_all_judges_nothing_of_the_mock(keval: Keval, tmp_path: Path) -> None:
+    """What a rehearsal answered under a prompt that was edited since is no earlier answer to a real run."""
+    write_config(tmp_path)
+    assert keval("generate", "eval.yaml", "-q", "-o", "log.jsonl", "--mock").returncode == 0
+    config = tmp_path / "eval.yaml"
+    config.write_text(config.read_text().replace("Answer.", "Answer politely."))
+    done = keval("run", "eval.yaml", "-q", "-o", "log.jsonl", "--all")
+    assert done.returncode == 0, done.stderr
+    events = [orjson.loads(line) for line in (tmp_path / "log.jsonl").read_bytes().splitlines()]
+    real = {event["id"] for event in events if event["type"] == "response" and not event["mock"]}
+    assert {event["response_id"] for event in events if event["type"] == "judgment"} == real
+
+
+@pytest.mark.slow
 def test_a_log_is_judged_by_the_judges_of_which_a_report_says_that_judgments_are_missing(
     keval: Keval, tmp_path: Path
 ) -> None:
