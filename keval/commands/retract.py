@@ -99,7 +99,7 @@ def _of_runs(log: Path, prefixes: Sequence[str], *, skip_invalid: bool) -> _Retr
     named = f"run{'s' if len(found.run_ids) > 1 else ''} {', '.join(found.run_ids)}"
     told = [f"retracted {_counts(kind for kind, _ in found.retracted)} of {named}"] if found.retracted else []
     if found.restored:
-        counting = (each["type"] for each in found.restored if each["type"] != "sample_change")
+        counting = (each["type"].replace("_", " ") for each in found.restored)
         told.append(f"appended again, to count as before: {_counts(counting)}")
     if any(kind == "response" for kind, _ in found.retracted):
         told.append(

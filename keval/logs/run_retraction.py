@@ -5,7 +5,8 @@ A retraction is of an id, with all events before it that have the id. So what a 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from math import inf
@@ -218,7 +219,7 @@ def _without(
         for each in left.values()
         if each not in restored and (_has_to_follow_answer(each, left) or _has_to_follow_verdict(each, left, restored))
     ]
-    restored += _changes_since(restored, changes)
+    restored += _changes_since(left.values(), restored, changes)
     replaced = sum(any(_is_of(each, runs) for each in own[key].standing) for key in own.keys() - retracted)
     in_order = sorted(restored, key=lambda version: version.place)  # an answer comes before what is about it
     return OfRuns(
@@ -226,17 +227,37 @@ def _without(
     )
 
 
-def _changes_since(restored: Sequence[_Version], changes: Sequence[_Version]) -> list[_Version]:
+def _changes_since(
+    left: Iterable[_Version], restored: Collection[_Version], changes: Sequence[_Version]
+) -> list[_Version]:
     """Return the changes of samples that came after answers which are appended again: these have the records of before.
 
-    What the dataset says is not taken back, and the newest record is the one that the log names last.
+    What the dataset says is not taken back, and the newest record is the one that the log names last. Answers that are
+    appended again already, by a retraction that was cut off, lack the changes that none follows.
     """
-    since: dict[str, int] = {}
-    for version in restored:
-        if version.event["type"] == "response":
+    spans: dict[str, tuple[int, float]] = {}
+    for version in left:
+        place = inf if version in restored else version.place
+        if version.event["type"] == "response" and version.since < place:
             question = version.event["question_id"]
-            since[question] = min(since.get(question, version.place), version.place)
-    return [each for each in changes if each.place > since.get(each.event["question_id"], inf)]
+            since, until = spans.get(question, (version.since, place))
+            spans[question] = min(since, version.since), max(until, place)
+    of_questions: defaultdict[str, list[_Version]] = defaultdict(list)
+    for change in changes:
+        of_questions[change.event["question_id"]].append(change)
+    return [change for question, span in spans.items() for change in _not_followed(of_questions[question], *span)]
+
+
+def _not_followed(changes: Sequence[_Version], since: int, until: float) -> list[_Version]:
+    """Return the changes of a sample between two places of the log that do not come again behind them.
+
+    None, where the sample was changed otherwise since.
+    """
+    before = [each for each in changes if since < each.place < until]
+    after = {each.maker for each in changes if each.place > until}
+    if not after <= {each.maker for each in before}:
+        return []
+    return [each for each in before if each.maker not in after]
 
 
 def _went_with_answer(version: _Version, gone: Mapping[str, float], texts: Mapping[str, str | None]) -> bool:

@@ -213,5 +213,11 @@ def test_a_golden_answer_that_was_corrected_stays_corrected() -> None:
     events = [first, judged("r1", first, 1), correction, judged("r2", corrected, 5)]
     fresh = corrected | {"text": "Two.", "run_id": "r3", "time": moment()}
     asked_again = [*events, fresh, judged("r3", fresh, 4)]
-    assert numbers([*asked_again, *appended(asked_again, "r3")]) == numbers(events)
+    made = appended(asked_again, "r3")
+    assert numbers([*asked_again, *made]) == numbers(events)
+    for written in range(len(made)):
+        cut_off = [*asked_again, *made[:written]]
+        assert numbers([*cut_off, *appended(cut_off, "r3")]) == numbers(events)
+    again = sample_change_event(old, "answer", run_id="r4", time=moment())
+    assert not appended([*asked_again, *made, again], "r3"), "a later change is not undone"
     assert [score for _, run_id, score in numbers(events)["scores"]] == [5]
