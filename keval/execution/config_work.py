@@ -238,11 +238,19 @@ class ConfigWork:
         if again := self._known_batches.waiting(asker_ids, (task.response_id for task in tasks)):
             number = counted(again, "answer")
             self.warn(f"{number} of earlier batches, paid for, not collected yet: --batch would collect them")
-        judge_ids = {judge.judge_id for judge in self.judges}
-        if again := self._known_batches.waiting(judge_ids, (job.judgment_id for each in backlogs for job in each)):
-            collects = f"`keval judge {quote(str(self.prepared.log))} --batch` would collect them"
-            number = counted(again, "judgment")
-            self.warn(f"{number} of earlier batches, paid for, not collected yet, will be asked for again: {collects}")
+        if self._held and (again := len(self._held.intersection(job.judgment_id for each in backlogs for job in each))):
+            self._warn_of_judgments(counted(again, "judgment"))
+
+    def _warn_of_judgments(self, number: str) -> None:
+        """Say that judgments will be paid for again which a command would collect: by judges of the log, or named."""
+        known = {judge["judge_id"] for judge in (self.past.newest or {"judges": []})["judges"]}
+        added = self._known_batches.held({judge.judge_id for judge in self.judges} - known)
+        collects = f"keval judge {quote(str(self.prepared.log))}{' -j JUDGE.yaml' if added else ''} --batch"
+        self.warn(
+            f"{number} of earlier batches, paid for, not collected yet, will be asked for again: `{collects}` would "
+            "collect them"
+        )
+        self._held.clear()
 
     def _executor(self) -> Executor:
         """Return who does the work where the user wants it done."""
@@ -266,6 +274,11 @@ class ConfigWork:
             paid = (task for task in tasks if task.response_id in self._paid and len(turns(task.sample)) == 1)
             session.ledger.free.update(task.response_id for task in paid)
         return with_batches(session, workers, callers, self._known_batches, tell=self.generated.say)
+
+    @cached_property
+    def _held(self) -> set[str]:
+        """The judgments that batches of earlier commands hold, until that was said."""
+        return self._known_batches.held({judge.judge_id for judge in self.judges})
 
     @cached_property
     def _paid(self) -> set[str]:
@@ -345,5 +358,7 @@ class ConfigWork:
         brought = jobs(logged, self._single_judges, self.known, unredacted)
         kept.wait_for(logged["id"], sum(job.judge.judge.uses_workspace for job in brought))
         for job in brought:
+            if job.judgment_id in self._held:  # the answer has come back in the same words
+                self._warn_of_judgments("judgments")
             self.judged.plan(job.judge.name, 1)
             yield job

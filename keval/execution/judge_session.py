@@ -156,7 +156,7 @@ class JudgeWork:
                 past.close()
                 if isinstance(session.executor, BatchExecutor):
                     jobs = _paid_first(backlog, known, session.ledger)
-                    await self._judge_in_batches(session, session.executor, jobs, past.log)
+                    await self._judge_in_batches(session, session.executor, jobs)
                 else:
                     await session.judging(self.progress).work_off(backlog)
                 session.check_budget()
@@ -190,16 +190,13 @@ class JudgeWork:
             told = f"{counted(again, 'judgment')} of earlier batches, which are paid for, not collected yet"
             self.warn(f"{told}; each is asked for again, --batch would collect them")
 
-    async def _judge_in_batches(
-        self, session: Session, executor: BatchExecutor, jobs: Iterable[Job], log: Path
-    ) -> None:
+    async def _judge_in_batches(self, session: Session, executor: BatchExecutor, jobs: Iterable[Job]) -> None:
         """Judge until all is done; what is submitted may be left where the user wants to leave."""
         self.progress.remarks += [lambda: executor.remark, lambda: executor.held_back]
         stage = session.judging(self.progress, executor.recorded)
         left = await executor.work_off(stage.work_off(jobs), lambda: self.request.detach or session.stops.user.is_set())
         if left:
-            collects = f"`keval judge {quote(str(log))} --batch` collects the results, within 29 days"
-            self.warn(f"left at the service: {left}; {collects}")
+            self.warn(f"left at the service: {left}; the same command collects the results, within 29 days")
 
     def _why_nothing(self, past: Past, unjudged: Unjudged) -> str:
         """Return why there is nothing to judge, and how much --all would judge."""

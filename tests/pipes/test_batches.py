@@ -138,7 +138,7 @@ def test_what_was_submitted_is_collected_by_the_next_command(
             ended(first, -signal.SIGKILL)
         elif how == "interrupted":
             first.send_signal(signal.SIGINT)
-            assert "keval judge" in ended(first, 130)
+            assert "the same command collects the results" in ended(first, 130)
         else:
             assert "left at the service: 66 requests in 3 batches" in ended(first)
         before = mock.requests.by_path[CREATE]
@@ -245,7 +245,27 @@ def test_a_run_says_that_batches_are_left(answered: Path, log: Path, tmp_path: P
         mock.hold_batches()
         ended(start(mock, "judge", str(log), "--batch", "--detach"))
         said = ended(start(mock, "run", str(answered.with_name("eval.yaml")), "-o", str(log)))
-    assert "42 judgments of earlier batches, paid for, not collected yet, will be asked for again" in said
+        assert "42 judgments of earlier batches, paid for, not collected yet, will be asked for again" in said
+        assert f"`keval judge {log} --batch` would collect them" in said
+
+
+def test_a_run_that_asks_again_says_that_batches_hold_what_is_judged_again(
+    answered: Path, log: Path, tmp_path: Path
+) -> None:
+    """Answers that come back in the same words have judgments that are paid for; the judge, too, may be added."""
+    folder = answered.parent
+    judge = "{type: rubric, model: claude-sonnet-5, name: added}"
+    (tmp_path / "added.yaml").write_text("name: added\ntype: rubric\nmodel: claude-sonnet-5\n")
+    (tmp_path / "questions.jsonl").write_bytes((folder / "questions.jsonl").read_bytes())
+    (tmp_path / "eval.yaml").write_text(
+        f"{CONFIG.partition('judges:')[0]}judge: {judge}\nexecution: {{repetitions: 2}}\n"
+    )
+    with Mock() as mock, starting(tmp_path) as start:
+        mock.hold_batches()
+        ended(start(mock, "judge", str(log), "-j", "added.yaml", "--batch", "--detach"))
+        said = ended(start(mock, "run", "eval.yaml", "--fresh", "-o", str(log)))
+    (told,) = (line for line in said.splitlines() if "judgments of earlier batches" in line)
+    assert f"`keval judge {log} -j JUDGE.yaml --batch` would collect them" in told
 
 
 def generated(folder: Path, golden: str, repetitions: int = 1) -> Path:
