@@ -5,6 +5,7 @@ This is the only place that prints an error and ends the process.
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import importlib
@@ -109,7 +110,9 @@ def root() -> None:
 
 def main() -> None:
     """Run the command line and end the process with the code that the outcome has."""
-    gc.freeze()  # what was imported so far stays to the end, and even then Python would look through it again and again
+    outcome: list[int] = []
+    atexit.register(_leave, outcome)  # the first one that is registered is called last
+    gc.freeze()  # what was imported so far stays to the end
     gc.set_threshold(COLLECTED_AFTER)
     outlive()
     end_as_by_ctrl_c()
@@ -124,13 +127,21 @@ def main() -> None:
         give_up_stdout()
     if code == InterruptError.exit_code and running_threads():
         os._exit(code)  # a thread is still at work, perhaps in DuckDB: Python's end would wait for it, or abort
-    # At the end Python looks through all that the command has imported and made. DuckDB's binding needs that: it
-    # complains on stderr of objects of its own that were never collected.
-    if "duckdb" in sys.modules:
-        gc.unfreeze()
-    else:
-        gc.freeze()
+    outcome.append(code)
     sys.exit(code)
+
+
+def _leave(outcome: Sequence[int]) -> None:
+    """End the process when threads and all other exit functions are done.
+
+    Python would take apart all that was imported and made, which takes as long as a small command: with the SDK of the
+    models loaded a fifth of judging a small log.
+    """
+    for code in outcome:  # none where something else ended the command
+        with suppress(KevalError):
+            sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -207,6 +207,24 @@ def test_an_interrupted_command_does_not_wait_for_another_thread() -> None:
     assert (done.returncode, done.stderr) == (130, "")
 
 
+ENDS = """
+import atexit, threading, time
+from keval import cli
+def run():
+    atexit.register(lambda: print("exit function"))
+    threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
+    return 6
+cli.run = run
+cli.main()
+"""
+
+
+def test_a_command_ends_when_its_threads_and_exit_functions_are_done() -> None:
+    """What they print is printed, and the code is that of the outcome, though Python takes nothing apart then."""
+    done = subprocess.run([sys.executable, "-c", ENDS], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (6, "thread\nexit function\n", "")
+
+
 def test_the_choices_of_an_option_that_is_missing_stand_below_each_other(keval: Keval, tmp_path: Path) -> None:
     """What click indents is shown so, not as a control character."""
     done = keval("plot", tmp_path, "-o", "plot.png")
