@@ -47,6 +47,8 @@ class _Version(NamedTuple):
     """What a judgment or a label is about: the hash of the answer, of a judge of pairs also of the other one."""
     since: int
     """Its place before it was appended again."""
+    is_restored: bool = False
+    """Whether a retraction appended it again."""
 
     @property
     def is_mock(self) -> bool:
@@ -75,7 +77,7 @@ class _History:
             # What is appended again was not meant by the retraction, nor was what it had replaced itself: of the mock,
             # nothing real.
             replaced = self.taken_back[: makers.index(version.maker)]
-            version = version._replace(since=self.taken_back[len(replaced)].since)
+            version = version._replace(since=self.taken_back[len(replaced)].since, is_restored=True)
             self.standing = [each for each in replaced if each.is_mock or not version.is_mock]
             self.taken_back, self.taken_at = [], inf
         elif same := [each for each in self.standing if each.maker == version.maker]:
@@ -232,13 +234,13 @@ def _changes_since(
 ) -> list[_Version]:
     """Return the changes of samples that came after answers which are appended again: these have the records of before.
 
-    What the dataset says is not taken back, and the newest record is the one that the log names last. Answers that are
-    appended again already, by a retraction that was cut off, lack the changes that none follows.
+    What the dataset says is not taken back, and the newest record is the one that the log names last. Behind answers
+    that a retraction has appended again already, those are missing before which it was cut off.
     """
     spans: dict[str, tuple[int, float]] = {}
     for version in left:
         place = inf if version in restored else version.place
-        if version.event["type"] == "response" and version.since < place:
+        if version.event["type"] == "response" and (version in restored or version.is_restored):
             question = version.event["question_id"]
             since, until = spans.get(question, (version.since, place))
             spans[question] = min(since, version.since), max(until, place)
@@ -249,11 +251,12 @@ def _changes_since(
 
 
 def _not_followed(changes: Sequence[_Version], since: int, until: float) -> list[_Version]:
-    """Return the changes of a sample between two places of the log that do not come again behind them.
+    """Return the changes of a sample between two places of the log that are not repeated behind the second one.
 
     None, where the sample was changed otherwise since.
     """
-    before = [each for each in changes if since < each.place < until]
+    last = {each.maker: each for each in changes if since < each.place < until}  # others are copies of them
+    before = [each for each in changes if last.get(each.maker) is each]
     after = {each.maker for each in changes if each.place > until}
     if not after <= {each.maker for each in before}:
         return []

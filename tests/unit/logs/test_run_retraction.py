@@ -220,4 +220,8 @@ def test_a_golden_answer_that_was_corrected_stays_corrected() -> None:
         assert numbers([*cut_off, *appended(cut_off, "r3")]) == numbers(events)
     again = sample_change_event(old, "answer", run_id="r4", time=moment())
     assert not appended([*asked_again, *made, again], "r3"), "a later change is not undone"
+    once_more = [*asked_again, *made, fresh | {"time": moment()}]
+    assert [each["type"] for each in appended(once_more, "r3")].count("sample_change") == 1, "of copies one is enough"
+    merged = [*events, first, fresh, judged("r3", fresh, 4)]
+    assert not [each for each in appended(merged[:-2], "r3") if each["type"] == "sample_change"], "nothing was cut off"
     assert [score for _, run_id, score in numbers(events)["scores"]] == [5]
