@@ -127,21 +127,31 @@ def main() -> None:
         give_up_stdout()
     if code == InterruptError.exit_code and running_threads():
         os._exit(code)  # a thread is still at work, perhaps in DuckDB: Python's end would wait for it, or abort
-    outcome.append(code)
+    if _has_run_code_of_users():
+        gc.unfreeze()
+    else:
+        outcome.append(code)
     sys.exit(code)
 
 
-def _leave(outcome: Sequence[int]) -> None:
-    """End the process when threads and all other exit functions are done.
+def _has_run_code_of_users() -> bool:
+    """Return whether functions or added plug-ins are loaded: what they have left open, Python's own end writes."""
+    plugins = sys.modules.get("keval.plugins")
+    return "keval.processes.functions" in sys.modules or (plugins is not None and bool(plugins.added_loaded))
 
-    Python would take apart all that was imported and made, which takes as long as a small command: with the SDK of the
-    models loaded a fifth of judging a small log.
+
+def _leave(outcome: Sequence[int]) -> None:
+    """End the process when threads and the exit functions that were registered after this one are done.
+
+    Python would take apart all that was imported and made, a fifth of the time of judging a small log: the SDK of the
+    models has some three thousand modules. Nothing that keval imports before registers an exit function.
     """
-    for code in outcome:  # none where something else ended the command
-        with suppress(KevalError):
-            sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    if not outcome:  # something else ended the command, or Python has to take apart what users have made
+        return
+    with suppress(KevalError):  # only an exit function can have printed anything since `main` flushed it
+        sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(outcome[0])
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -30,6 +30,9 @@ Base = TypeVar("Base")
 KINDS = ("agent", "judge", "dataset", "export", "format", "origin")
 """What can be added by a file; `keval/<kind>s/` holds those of the package."""
 
+added_loaded: set[str] = set()
+"""Modules of plug-ins that other packages add and that were imported."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
@@ -117,6 +120,8 @@ def load(kind: str, base: type[Base], name: str) -> type[Base]:
     if name not in known:
         raise UsageError(f"unknown {kind} {name!r}{nearest.hint(name, known)} (known: {', '.join(known)})")
     plugin = known[name]
+    if not plugin.module.startswith(f"{__package__}."):
+        added_loaded.add(plugin.module)
     try:
         module = importlib.import_module(plugin.module)
     except Exception as error:  # foreign code: whatever it raises, the plug-in is what is broken

@@ -208,8 +208,12 @@ def test_an_interrupted_command_does_not_wait_for_another_thread() -> None:
 
 
 ENDS = """
-import atexit, threading, time
+import atexit, threading, time, duckdb
 from keval import cli
+class Apart:
+    def __del__(self):
+        print("taken apart")
+apart = Apart()
 def run():
     atexit.register(lambda: print("exit function"))
     threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
@@ -223,6 +227,23 @@ def test_a_command_ends_when_its_threads_and_exit_functions_are_done() -> None:
     """What they print is printed, and the code is that of the outcome, though Python takes nothing apart then."""
     done = subprocess.run([sys.executable, "-c", ENDS], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (6, "thread\nexit function\n", "")
+
+
+def test_what_a_function_has_left_open_is_written(keval: Keval, tmp_path: Path) -> None:
+    """Where a function of the user's has run, Python's own end closes its files and removes the temporary ones."""
+    (tmp_path / "mine.py").write_text(
+        "import tempfile\nlog = open('calls.txt', 'w')\nkept = tempfile.NamedTemporaryFile(dir='.', prefix='mine-')\n"
+        "def answer(question, system, servers):\n    log.write('called')\n    return question\n"
+    )
+    (tmp_path / "questions.jsonl").write_text('{"id": "a", "question": "Rome", "answer": "Rome"}\n')
+    (tmp_path / "eval.yaml").write_text(
+        "name: t\ndataset: {path: questions.jsonl}\nagent: {type: python, function: 'mine.py:answer'}\n"
+        "conditions: {plain: {system_prompt: x}}\njudge: {type: exact_match}\nexecution: {repetitions: 1}\n"
+    )
+    done = keval("generate", "eval.yaml", "-q", "-o", "log.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "calls.txt").read_text() == "called"
+    assert not list(tmp_path.glob("mine-*"))
 
 
 def test_the_choices_of_an_option_that_is_missing_stand_below_each_other(keval: Keval, tmp_path: Path) -> None:
