@@ -77,6 +77,8 @@ class ConfigWork:
     """Judgments of earlier answers: if one of these comes back, it is not judged again."""
     stopping: Stopping | None = None
     """When to stop before all is asked; found out once the servers are known."""
+    _has_told_of_judgments: bool = False
+    """Whether it was said that judgments are in open batches."""
     whole_path: Path | None = field(init=False)
     """Where the log is, from whatever folder: a function of the user's may change that in which the command runs."""
 
@@ -237,20 +239,26 @@ class ConfigWork:
         asker_ids = {self.prepared.config.agent.agent_id}
         if again := self._known_batches.waiting(asker_ids, (task.response_id for task in tasks)):
             number = counted(again, "answer")
-            self.warn(f"{number} of earlier batches, paid for, not collected yet: --batch would collect them")
+            self.warn(f"{number} in earlier batches, not collected yet, asked for again: --batch would collect them")
         if self._held and (again := len(self._held.intersection(job.judgment_id for each in backlogs for job in each))):
             self._warn_of_judgments(counted(again, "judgment"))
 
-    def _warn_of_judgments(self, number: str) -> None:
-        """Say that judgments will be paid for again which a command would collect: by judges of the log, or named."""
-        known = {judge["judge_id"] for judge in (self.past.newest or {"judges": []})["judges"]}
-        added = self._known_batches.held({judge.judge_id for judge in self.judges} - known)
-        collects = f"keval judge {quote(str(self.prepared.log))}{' -j JUDGE.yaml' if added else ''} --batch"
+    def _warn_of_judgments(self, told: str) -> None:
+        """Say once that judgments are paid for again, and which command would have collected them."""
+        if self._has_told_of_judgments:
+            return
+        self._has_told_of_judgments = True
+        named = {judge["judge_id"] for judge in (self.past.newest or {"judges": []})["judges"]}
+        added = [
+            judge.name
+            for judge in self.judges
+            if judge.judge_id not in named and self._known_batches.held({judge.judge_id})
+        ]
+        of_added = f" (those of {', '.join(added)} with -j and its file)" if added else ""
         self.warn(
-            f"{number} of earlier batches, paid for, not collected yet, will be asked for again: `{collects}` would "
-            "collect them"
+            f"{told} in earlier batches, not collected yet, asked for again: `keval judge "
+            f"{quote(str(self.prepared.log))} --batch` would collect them{of_added}"
         )
-        self._held.clear()
 
     def _executor(self) -> Executor:
         """Return who does the work where the user wants it done."""
@@ -277,7 +285,7 @@ class ConfigWork:
 
     @cached_property
     def _held(self) -> set[str]:
-        """The judgments that batches of earlier commands hold, until that was said."""
+        """The judgments that batches of earlier commands hold."""
         return self._known_batches.held({judge.judge_id for judge in self.judges})
 
     @cached_property

@@ -10,7 +10,7 @@ from keval.config.model import JudgeConfig
 from keval.errors import UsageError
 from keval.execution.interrupted import in_pipe
 from keval.execution.job_feed import JobFeed
-from keval.execution.judge_session import JudgeWork
+from keval.execution.judge_session import MOCK_IS_JUDGED, JudgeWork
 from keval.execution.leftovers import leaving_nothing
 from keval.execution.piped_pairs import PipedPairs
 from keval.execution.progress import is_in_pipe, shown
@@ -75,8 +75,8 @@ class LiveWork:
         self._judged = self._past.judged(mock=work.request.mock)
         self._brought: set[str] = set()
         """What the judges were asked, as `_asked` says it."""
-        self._is_of_mock = False
-        """Whether somebody who is paid was brought an answer of the mock."""
+        self._has_told_of_mock = False
+        """Whether it was said that answers of the mock are judged for money."""
         self._is_late = False
         """Whether a judgment came in of what they were asked already."""
         self._feed = JobFeed()
@@ -101,6 +101,7 @@ class LiveWork:
         stop = self._stops.user if self._session is None or self._working is None else self._session.judges_stop
         if event["type"] != "response" or stop.is_set() or not self._is_wanted(event):
             return
+        self._judges = self._judges or self._work.judges(self._past)
         self._warn_if_of_mock(event)
         if self._working is None:
             await self._begin_session(group)
@@ -111,11 +112,11 @@ class LiveWork:
 
     def _warn_if_of_mock(self, response: JsonObject) -> None:
         """Say once that answers of the mock are judged for money."""
-        if self._is_of_mock or self._work.request.mock or not self._past.is_mock(response):
+        if self._has_told_of_mock or self._work.request.mock or not self._past.is_mock(response):
             return
         if judge_services(self._judges):
-            self._is_of_mock = True
-            self._work.warn("some answers are a stand-in's, but judging them costs money; with --mock it does not")
+            self._has_told_of_mock = True
+            self._work.warn(MOCK_IS_JUDGED)
 
     def _warn_if_late(self, judgment: JsonObject) -> None:
         """Say once that answers are judged again whose judgments stand behind them."""
@@ -169,7 +170,6 @@ class LiveWork:
             self._reached.check_budget()
 
     async def _begin_session(self, group: asyncio.TaskGroup) -> None:
-        self._judges = self._judges or self._work.judges(self._past)
         session = await self._work.session(self._judges, self._past, self._sink, self._stops)
         if self._session is not None:  # a budget is the command's
             session.ledger.go_on_after(self._session.ledger)

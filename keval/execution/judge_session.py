@@ -47,6 +47,8 @@ from keval.scheduling.interrupt import Stops, stops_of
 from keval.secrets.checks import warn_of_weak_secrets
 from keval.secrets.variables import Secrets
 
+MOCK_IS_JUDGED = "some answers are a stand-in's, but judging them costs money; with --mock it does not"
+
 
 def judge_log(path: Path, work: JudgeWork) -> int:
     """Append to a log what the judges have not judged yet; return how many failed."""
@@ -177,9 +179,7 @@ class JudgeWork:
         if self.request.mock and has_real:
             self.warn(f"{past.log}: --mock adds judgments of a stand-in to a log of real ones; reports will say so")
         if not self.request.mock and has_mock and judge_services(judges):
-            self.warn(
-                f"{past.log}: some answers are a stand-in's, but judging them costs money; with --mock it does not"
-            )
+            self.warn(f"{past.log}: {MOCK_IS_JUDGED}")
 
     def _warn_of_batches(self, known: KnownBatches, backlog: Backlog, judges: Sequence[JudgeConfig]) -> None:
         """Say which judgments are in open batches that nobody collects, and will be paid for again."""
@@ -187,8 +187,8 @@ class JudgeWork:
             return
         askers = {judge.judge_id for judge in judges}
         if again := known.waiting(askers, (job.judgment_id for job in backlog)):
-            told = f"{counted(again, 'judgment')} of earlier batches, which are paid for, not collected yet"
-            self.warn(f"{told}; each is asked for again, --batch would collect them")
+            number = counted(again, "judgment")
+            self.warn(f"{number} in earlier batches, not collected yet, asked for again: --batch would collect them")
 
     async def _judge_in_batches(self, session: Session, executor: BatchExecutor, jobs: Iterable[Job]) -> None:
         """Judge until all is done; what is submitted may be left where the user wants to leave."""

@@ -35,8 +35,8 @@ Ask = Callable[[Entry, int, int], Said | None]
 def take_in(log: Path, sheets: Sequence[Filled], warn: Warn, *, skip_invalid: bool) -> int:
     """Append what sheets say and the log does not hold yet; return how many labels that are.
 
-    Of what somebody says twice of one verdict the last sheet's word counts. Raises InputError if one is about other
-    answers, verdicts or metrics than the log has: of none anything is written.
+    Where sheets contradict each other, the last one counts. Raises InputError if one is about other answers, verdicts
+    or metrics than the log has: of none anything is written.
     """
     with collected([log], warn, skip_invalid=skip_invalid) as (file,), _connect(file) as connection:
         for filled in sheets:

@@ -20,7 +20,7 @@ class PipedPairs:
     the answer to what failed before: each is compared with what came in an earlier run.
     """
 
-    def __init__(self, *, mock: bool = False) -> None:
+    def __init__(self, *, mock: bool) -> None:
         self._with_mock = mock
         """Whether a real response may be compared with one of the mock: only to a mock run does that one count."""
         self._responses = DiskMap()

@@ -17,7 +17,6 @@ from keval.failure_kinds import AGENT_FAILED, GATES
 from keval.ids import JsonObject, digest
 from keval.logs.costs import Cost, MeasuredCosts
 from keval.logs.past import Past
-from keval.models.prices import BATCH_SHARE
 from keval.preparation.config_past import ConfigPast
 from keval.preparation.prepared import Prepared
 from keval.preparation.request import Request
@@ -59,7 +58,7 @@ class Stopping:
     said: Mapping[str, JsonObject] = field(default_factory=dict)
     """The events that the log has of what is decided, by their ids: a crash may have come before one of them."""
     costs: MeasuredCosts = field(default_factory=MeasuredCosts)
-    """What answers and judgments cost before this command, at its price."""
+    """What answers and judgments cost before this command."""
     feed: SampleFeed | None = None
 
     @property
@@ -244,8 +243,7 @@ def stopping(prepared: Prepared, past: Past, request: Request, warn: Warn) -> St
     return Stopping(
         prepared=prepared, rule=rule, is_new=known is None, finished=finished, tasks=tasks,
         failed_before=failed, ended=None if known is None else past.newest_end(known),
-        decided_before=decided_before, said=past.decided(),
-        costs=past.costs().times(BATCH_SHARE) if request.batch else past.costs(),
+        decided_before=decided_before, said=past.decided(), costs=past.costs(),
     )  # fmt: skip
 
 

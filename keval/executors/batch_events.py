@@ -98,11 +98,15 @@ class KnownBatches:
 
     def held(self, asker_ids: Container[str]) -> set[str]:
         """Return the judgments or responses of these askers that open batches hold."""
-        return {target for batch in self.open if batch.asker.asker_id in asker_ids for target in batch.unrecorded}
+        return _held(self.open, asker_ids)
 
     def paid(self, asker_ids: Container[str]) -> set[str]:
-        """Return those of them that are paid for: a batch of which only the mark is known may never have been made."""
-        return KnownBatches([batch for batch in self.open if batch.batch_id is not None]).held(asker_ids)
+        """Return what `held` returns, of batches that the service has made: of some only the mark is known."""
+        return _held((batch for batch in self.open if batch.batch_id is not None), asker_ids)
+
+
+def _held(batches: Iterable[Batch], asker_ids: Container[str]) -> set[str]:
+    return {target for batch in batches if batch.asker.asker_id in asker_ids for target in batch.unrecorded}
 
 
 NO_BATCHES = KnownBatches([])

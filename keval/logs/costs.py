@@ -49,13 +49,13 @@ class Cost:
 class MeasuredCosts:
     """Known costs of a log's answers by agent and condition, and of its judgments by judge; none of the mock.
 
-    All at the usual price, also what a batch brought. No event says which of them it brought: a run that handed over
-    batches of somebody is taken to have had all that this one made from them.
+    All at the usual price, also what a batch brought: all that a run records of a judge or agent whose batches it
+    waited for. So what a batch could not do and was asked for by itself, at the full price, weighs double.
     """
 
     _by_key: dict[tuple[str, ...], Cost] = field(default_factory=dict)
     _in_batches: set[tuple[str, str]] = field(default_factory=set)
-    """Runs that handed over batches, with the judge or agent whose these were."""
+    """Runs that waited for batches, with the judge or agent whose these were."""
 
     def add(self, event: JsonObject) -> None:
         """Count a response or a judgment, whatever became of it later; not a judgment that nobody was asked for."""
@@ -68,15 +68,6 @@ class MeasuredCosts:
     def note_batch(self, event: JsonObject) -> None:
         """Take note of a `batch` event: it comes before what the batch brought."""
         self._in_batches.add((event["run_id"], _asker(event)))
-
-    def times(self, share: float) -> MeasuredCosts:
-        """Return these costs at a share of the price."""
-        return MeasuredCosts(
-            {
-                about: Cost(cost.number, cost.total_usd * share, cost.max_cost_usd * share)
-                for about, cost in self._by_key.items()
-            }
-        )
 
     def of_answers(self, agent_id: str, condition_id: str) -> Cost | None:
         """Return what answers of an agent under a condition cost, None when none is known."""

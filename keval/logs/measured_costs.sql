@@ -1,7 +1,7 @@
 -- One row per agent and condition, and one per judge: what their real answers or judgments have cost, as far as it is
--- known, whatever became of them later. Judgments that nobody was asked for are none. At the usual price: what a run made that
--- handed over batches of this judge or agent was paid for at a share of it.
-with handed_over as (
+-- known, whatever became of them later. Judgments that nobody was asked for are none. All at the usual price, of which a run
+-- that waited for batches of a judge or agent has paid a share.
+with in_batches as (
     select distinct run_id, coalesce(judge_id, agent_id) as asker from events where type = 'batch'
 )
 select
@@ -10,7 +10,7 @@ select
 from (
     select paid.*, if(h.run_id is null, cost_usd, cost_usd / $batch_share) as usual_usd
     from paid
-    left join handed_over as h on h.run_id = paid.run_id and h.asker = coalesce(paid.judge_id, paid.agent_id)
+    left join in_batches as h on h.run_id = paid.run_id and h.asker = coalesce(paid.judge_id, paid.agent_id)
 )
 where type in ('response', 'judgment') and not mock and usual_usd is not null and not asked_nobody
 group by about

@@ -13,9 +13,7 @@ from keval.reports.queries import ask
 from keval.stats.aggregates import rounded
 from keval.stats.declared import declared
 from keval.stats.next_spend import Design, Inventory, UnitCosts
-from keval.stats.power import (
-    Components,
-)
+from keval.stats.power import Components
 from keval.stats.reasons import no_t_of_pairs
 from keval.usage import known_sum
 

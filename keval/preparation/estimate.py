@@ -87,8 +87,8 @@ def in_batches(items: Iterable[Estimate]) -> Iterator[Estimate]:
         if item.each_usd is None or item.max_cost_usd is None:
             yield item
         else:
-            half = item.each_usd * BATCH_SHARE, item.max_cost_usd * BATCH_SHARE
-            yield replace(item, each_usd=half[0], max_cost_usd=half[1])
+            each, most = item.each_usd * BATCH_SHARE, item.max_cost_usd * BATCH_SHARE
+            yield replace(item, each_usd=each, max_cost_usd=most)
 
 
 def _free(name: str, account: str, number: int) -> Estimate:

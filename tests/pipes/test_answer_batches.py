@@ -160,7 +160,7 @@ def test_single_calls_say_that_batches_are_left(begin: Start) -> None:
     with Mock() as mock:
         mock.hold_batches()
         ended(begin(mock, "log.jsonl", "--batch", "--detach"))
-        assert "12 answers of earlier batches, paid for, not collected yet" in ended(begin(mock, "log.jsonl"))
+        assert "12 answers in earlier batches, not collected yet, asked for again" in ended(begin(mock, "log.jsonl"))
 
 
 def test_what_cannot_be_batched_is_refused(begin: Start, tmp_path: Path) -> None:

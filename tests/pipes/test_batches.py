@@ -236,7 +236,7 @@ def test_single_calls_say_that_batches_are_left(log: Path, begin: Start) -> None
         mock.hold_batches()
         ended(begin(mock, log, "--batch", "--detach"))
         said = ended(begin(mock, log))
-    assert "of earlier batches, which are paid for, not collected yet" in said
+    assert "in earlier batches, not collected yet, asked for again" in said
 
 
 def test_a_run_says_that_batches_are_left(answered: Path, log: Path, tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_a_run_says_that_batches_are_left(answered: Path, log: Path, tmp_path: P
         mock.hold_batches()
         ended(start(mock, "judge", str(log), "--batch", "--detach"))
         said = ended(start(mock, "run", str(answered.with_name("eval.yaml")), "-o", str(log)))
-        assert "42 judgments of earlier batches, paid for, not collected yet, will be asked for again" in said
+        assert "42 judgments in earlier batches, not collected yet, asked for again" in said
         assert f"`keval judge {log} --batch` would collect them" in said
 
 
@@ -264,8 +264,8 @@ def test_a_run_that_asks_again_says_that_batches_hold_what_is_judged_again(
         mock.hold_batches()
         ended(start(mock, "judge", str(log), "-j", "added.yaml", "--batch", "--detach"))
         said = ended(start(mock, "run", "eval.yaml", "--fresh", "-o", str(log)))
-    (told,) = (line for line in said.splitlines() if "judgments of earlier batches" in line)
-    assert f"`keval judge {log} -j JUDGE.yaml --batch` would collect them" in told
+    (told,) = (line for line in said.splitlines() if "judgments in earlier batches" in line)
+    assert told.endswith("would collect them (those of added with -j and its file)")
 
 
 def generated(folder: Path, golden: str, repetitions: int = 1) -> Path:

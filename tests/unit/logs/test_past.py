@@ -10,7 +10,8 @@ import pytest
 from keval import projections
 from keval.events import event, now
 from keval.ids import JsonObject
-from keval.logs.costs import Cost, MeasuredCosts, Spent
+from keval.logs.costs import Cost, Spent
+from keval.logs.passed_by import PassedBy
 from keval.logs.past import ASKED, of_log
 from keval.projections.views import named_in
 from tests.builders import (
@@ -237,12 +238,11 @@ def test_what_a_batch_brought_is_measured_at_the_usual_price() -> None:
         response_event("q2", cost_usd=0.25),
         judgment_event(ANSWER, cost_usd=0.125, run_id=OTHER_RUN),
     ]
-    piped = MeasuredCosts()
-    piped.note_batch(batch)
-    for brought in events[1:]:
+    piped = PassedBy()
+    for brought in events:
         piped.add(brought)
     with past_of(events) as past:
-        for costs in (past.costs(), piped):
+        for costs in (past.costs(), piped.costs()):
             assert costs.of_answers(ANSWER["agent_id"], ANSWER["condition_id"]) == Cost(2, 0.75, 0.5)
             assert costs.of_judgments(JUDGE_ID) == Cost(1, 0.125, 0.125)
 
