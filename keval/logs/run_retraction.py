@@ -216,12 +216,14 @@ def _without(
         if (found := _last([each for each in history.of(runs) if _is_about(each, texts)], runs)) is not None
     }  # fmt: skip
     restored = [found for key, found in left.items() if key in taken or _went_with_answer(found, gone, texts)]
+    places = {each.place for each in restored}  # to compare events would take the square of their number
     restored += [
         each
         for each in left.values()
-        if each not in restored and (_has_to_follow_answer(each, left) or _has_to_follow_verdict(each, left, restored))
+        if each.place not in places
+        and (_has_to_follow_answer(each, left) or _has_to_follow_verdict(each, left, places))
     ]
-    restored += _changes_since(left.values(), restored, changes)
+    restored += _changes_since(left.values(), places, changes)
     replaced = sum(any(_is_of(each, runs) for each in own[key].standing) for key in own.keys() - retracted)
     in_order = sorted(restored, key=lambda version: version.place)  # an answer comes before what is about it
     return OfRuns(
@@ -229,9 +231,7 @@ def _without(
     )
 
 
-def _changes_since(
-    left: Iterable[_Version], restored: Collection[_Version], changes: Sequence[_Version]
-) -> list[_Version]:
+def _changes_since(left: Iterable[_Version], restored: Collection[int], changes: Sequence[_Version]) -> list[_Version]:
     """Return the changes of samples that came after answers which are appended again: these have the records of before.
 
     What the dataset says is not taken back, and the newest record is the one that the log names last. Behind answers
@@ -239,8 +239,8 @@ def _changes_since(
     """
     spans: dict[str, tuple[int, float]] = {}
     for version in left:
-        place = inf if version in restored else version.place
-        if version.event["type"] == "response" and (version in restored or version.is_restored):
+        place = inf if version.place in restored else version.place
+        if version.event["type"] == "response" and (version.place in restored or version.is_restored):
             question = version.event["question_id"]
             since, until = spans.get(question, (version.since, place))
             spans[question] = min(since, version.since), max(until, place)
@@ -284,7 +284,7 @@ def _has_to_follow_answer(version: _Version, left: Mapping[Key, _Version]) -> bo
     return answer.since < version.since and version.place < answer.place
 
 
-def _has_to_follow_verdict(version: _Version, left: Mapping[Key, _Version], restored: Sequence[_Version]) -> bool:
+def _has_to_follow_verdict(version: _Version, left: Mapping[Key, _Version], restored: Collection[int]) -> bool:
     """Return whether a label was given after all verdicts that it is about, one of which is, or was, appended again."""
     said = version.event
     if said["type"] != "label":
@@ -294,7 +294,7 @@ def _has_to_follow_verdict(version: _Version, left: Mapping[Key, _Version], rest
         if kind == "judgment" and each.event["response_id"] == said["response_id"]
         and said.get("judge_id") in {None, each.event["judge_id"]}
     ]  # fmt: skip
-    again = any(each in restored or each.place > version.place for each in verdicts)
+    again = any(each.place in restored or each.place > version.place for each in verdicts)
     return again and all(each.since < version.since for each in verdicts)
 
 
