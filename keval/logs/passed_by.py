@@ -18,8 +18,8 @@ class PassedBy:
     def __init__(self) -> None:
         self.newest: JsonObject | None = None
         """The newest `run` event of a config; a mock run that follows real responses replaces none, as in a log."""
-        self._real: set[str] = set()
-        """The ids of the responses that no stand-in gave."""
+        self._real: set[int] = set()
+        """Hashes of the ids of responses that no stand-in gave, as small as those of what was paid for."""
         self._mock_runs: set[str] = set()
         self._imports: set[str] = set()
         self.silent_agents: set[str] = set()
@@ -39,13 +39,14 @@ class PassedBy:
             self._note_cost(event)
         match event["type"]:
             case "response" if not event.get("mock"):
-                self._real.add(event["id"])
+                self._real.add(hash(event["id"]))
             case "judgment":
                 for mock in {True, bool(event.get("mock"))}:
                     self._judged[mock].add(event["id"])
             case "retraction":
-                for ids in (*self._judged.values(), self._real):
-                    ids.discard(event["target"])
+                self._real.discard(hash(event["target"]))
+                for judged in self._judged.values():
+                    judged.discard(event["target"])
             case "run":
                 self._note_run(event)
             case "batch":
@@ -60,7 +61,7 @@ class PassedBy:
 
     def counts(self, response: JsonObject) -> bool:
         """Return whether a response counts: what a mock answers takes the place of nothing real that has come."""
-        return response["id"] not in self._real or not self.is_mock(response)
+        return hash(response["id"]) not in self._real or not self.is_mock(response)
 
     def _note_run(self, run: JsonObject) -> None:
         if run["mock"]:
