@@ -20,6 +20,8 @@ from hypothesis import HealthCheck, settings
 
 from keval.processes.orphans import adopted
 from tests.chromium import started
+from tests.fork_server import ForkServer
+from tests.started_commands import Start, starting
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -134,17 +136,29 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) ->
 Keval = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+@pytest.fixture(scope="session")
+def fork_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
+    """Start the process that forks commands."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    with ForkServer({**environment, "HOME": str(tmp_path_factory.mktemp("forks"))}) as server:
+        yield server
+
+
 @pytest.fixture
-def keval(tmp_path: Path) -> Keval:
+def keval(tmp_path: Path, fork_server: ForkServer) -> Keval:
     """Return a function that runs the real command in a scratch folder and returns its outcome."""
 
     def run(*arguments: str | Path, stdin: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "keval", *map(str, arguments)],
-            input=stdin, capture_output=True, text=True, cwd=cwd or tmp_path, timeout=120, check=False,
-        )  # fmt: skip
+        return fork_server.run(list(map(str, arguments)), cwd or tmp_path, os.environ, stdin)
 
     return run
+
+
+@pytest.fixture
+def start(tmp_path: Path, fork_server: ForkServer) -> Iterator[Start]:
+    """Return a function that starts commands in a scratch folder, and end what it started."""
+    with starting(fork_server, tmp_path) as begin:
+        yield begin
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 from keval.mock import Mock
 from tests.growing_log import events_so_far
 from tests.lasting_events import lasting
-from tests.started_commands import Start, ended, starting
+from tests.started_commands import Start, ended
 
 pytestmark = pytest.mark.slow
 
@@ -37,16 +36,15 @@ RESULTS = "GET /v1/messages/batches/{id}/results"
 
 
 @pytest.fixture
-def begin(tmp_path: Path) -> Iterator[Start]:
-    """Return a function that begins to generate, and end what it began."""
+def begin(tmp_path: Path, start: Start) -> Start:
+    """Return a function that begins to generate."""
     (tmp_path / "eval.yaml").write_text(CONFIG)
     samples: list[dict[str, Any]] = [
         {"id": f"s{number}", "question": f"What is {number}?", "answer": "sea"} for number in range(2)
     ]
     samples.append({"id": "talk", "question": ["Which sea?", "How deep?"], "answer": "sea"})
     (tmp_path / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, samples)))
-    with starting(tmp_path) as start:
-        yield lambda mock, log, *options: start(mock, "generate", "eval.yaml", *(["-o", log] if log else []), *options)
+    return lambda mock, log, *options: start(mock, "generate", "eval.yaml", *(["-o", log] if log else []), *options)
 
 
 def wait_for_batch(log: Path) -> None:

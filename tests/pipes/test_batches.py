@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +17,10 @@ from keval.config.reader import load
 from keval.execution.config_session import generate
 from keval.mock import Mock
 from keval.preparation.request import Request
+from tests.fork_server import ForkServer
 from tests.growing_log import events_so_far
 from tests.lasting_events import lasting
-from tests.started_commands import Start, ended, starting
+from tests.started_commands import Start, ended
 
 pytestmark = pytest.mark.slow
 
@@ -74,10 +73,9 @@ def log(answered: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def begin(tmp_path: Path) -> Iterator[Start]:
-    """Return a function that begins to judge, and end what it began."""
-    with starting(tmp_path) as start:
-        yield lambda mock, log, *options: start(mock, "judge", str(log), *options)
+def begin(start: Start) -> Start:
+    """Return a function that begins to judge."""
+    return lambda mock, log, *options: start(mock, "judge", str(log), *options)
 
 
 def wait_for(log: Path, condition: Callable[[list[dict[str, Any]]], bool]) -> None:
@@ -99,12 +97,12 @@ def judgments(log: Path) -> dict[tuple[str, str], Any]:
 
 
 @pytest.fixture(scope="module")
-def one_by_one(answered: Path) -> dict[tuple[str, str], Any]:
+def one_by_one(answered: Path, fork_server: ForkServer) -> dict[tuple[str, str], Any]:
     """Return the judgments that are made without batches."""
     log = Path(shutil.copy(answered, answered.with_name("one_by_one.jsonl")))
     with Mock() as mock:
-        command = [sys.executable, "-m", "keval", "judge", str(log), "--quiet"]
-        subprocess.run(command, env={**os.environ, **mock.env}, check=True)
+        done = fork_server.run(["judge", str(log), "--quiet"], log.parent, {**os.environ, **mock.env})
+        assert done.returncode == 0, done.stderr
     assert len(judgments(log)) == JUDGMENTS
     return judgments(log)
 
@@ -239,9 +237,9 @@ def test_single_calls_say_that_batches_are_left(log: Path, begin: Start) -> None
     assert "in earlier batches, not collected yet, asked for again" in said
 
 
-def test_a_run_says_that_batches_are_left(answered: Path, log: Path, tmp_path: Path) -> None:
+def test_a_run_says_that_batches_are_left(answered: Path, log: Path, start: Start) -> None:
     """So does who runs the config, which judges what the log lacks."""
-    with Mock() as mock, starting(tmp_path) as start:
+    with Mock() as mock:
         mock.hold_batches()
         ended(start(mock, "judge", str(log), "--batch", "--detach"))
         said = ended(start(mock, "run", str(answered.with_name("eval.yaml")), "-o", str(log)))
@@ -250,7 +248,7 @@ def test_a_run_says_that_batches_are_left(answered: Path, log: Path, tmp_path: P
 
 
 def test_a_run_that_asks_again_says_that_batches_hold_what_is_judged_again(
-    answered: Path, log: Path, tmp_path: Path
+    answered: Path, log: Path, tmp_path: Path, start: Start
 ) -> None:
     """Answers that come back in the same words have judgments that are paid for; the judge, too, may be added."""
     folder = answered.parent
@@ -260,7 +258,7 @@ def test_a_run_that_asks_again_says_that_batches_hold_what_is_judged_again(
     (tmp_path / "eval.yaml").write_text(
         f"{CONFIG.partition('judges:')[0]}judge: {judge}\nexecution: {{repetitions: 2}}\n"
     )
-    with Mock() as mock, starting(tmp_path) as start:
+    with Mock() as mock:
         mock.hold_batches()
         ended(start(mock, "judge", str(log), "-j", "added.yaml", "--batch", "--detach"))
         said = ended(start(mock, "run", "eval.yaml", "--fresh", "-o", str(log)))
