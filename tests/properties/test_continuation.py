@@ -66,7 +66,7 @@ def said(connection: DuckDBPyConnection) -> dict[str, list[tuple[object, ...]]]:
 
 def told(connection: DuckDBPyConnection, query: str) -> list[tuple[object, ...]]:
     """Return the rows of a query as texts, in an order of their own."""
-    return sorted(connection.execute(f"select columns(*)::varchar from ({query})").fetchall(), key=repr)
+    return sorted(connection.execute(f"from ({query}) select columns(*)::varchar").fetchall(), key=repr)
 
 
 def compare(folder: Path, log: list[JsonObject], stored: int) -> bool:

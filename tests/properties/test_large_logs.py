@@ -28,7 +28,7 @@ def said(folder: Path, lines: list[JsonObject], padding: int) -> dict[str, list[
     path.write_bytes(first.rstrip(b"\n") + b" " * padding + b"\n" + b"".join(others))
     told = "columns(lambda name: name <> 'line_offset')::varchar"  # where lines begin differs
     with projections.connect([LogFile(path, "log.jsonl")]) as connection:
-        return {view: sorted(connection.sql(f"from {view}").project(told).fetchall(), key=repr) for view in ASKED}
+        return {view: sorted(connection.execute(f"from {view} select {told}").fetchall(), key=repr) for view in ASKED}
 
 
 def check(lines: list[JsonObject]) -> None:
