@@ -156,9 +156,9 @@ def keval(tmp_path: Path, fork_server: ForkServer) -> Keval:
 
 @pytest.fixture
 def start(tmp_path: Path, fork_server: ForkServer) -> Iterator[Start]:
-    """Return a function that starts commands in a scratch folder, and end what it started."""
+    """Return a function that starts commands in a scratch folder, which ask a mock, and end what it started."""
     with starting(fork_server, tmp_path) as begin:
-        yield begin
+        yield lambda mock, *arguments: begin({**os.environ, **mock.env}, *arguments)
 
 
 @pytest.fixture(scope="session")

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from keval.mock import Mock
 from tests.fork_server import ForkServer
 from tests.forked_command import Command
 
 Start = Callable[..., Command]
-"""Starts a command with these arguments, which asks a mock."""
+"""Starts a command: what comes first tells its environment, the rest are its arguments."""
 
 
 @contextmanager
 def starting(server: ForkServer, folder: Path) -> Iterator[Start]:
-    """Give a function that starts commands in a folder, and end at last what it started."""
+    """Give a function that starts commands in a folder, with an environment, and end at last what it started."""
     started: list[Command] = []
 
-    def start(mock: Mock, *arguments: str) -> Command:
-        started.append(server.start(arguments, folder, {**os.environ, **mock.env}))
+    def start(environment: Mapping[str, str], *arguments: str) -> Command:
+        started.append(server.start(arguments, folder, environment))
         return started[-1]
 
     try:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,8 +14,11 @@ import orjson
 import pytest
 
 from keval.mock import Mock
+from tests.fork_server import OF_PYTHON, ForkServer
+from tests.forked_command import Command
 from tests.lasting_events import lasting
 from tests.ray_nodes import Nodes, nodes
+from tests.started_commands import starting
 
 RUNS = int(os.environ.get("NODE_RUNS", "2"))
 """In how many runs nodes are killed; `make test-ray` kills them in more."""
@@ -62,6 +63,9 @@ print(f"the password has {len(os.environ['PASSWORD'])} letters")
 """
 PASSWORD = "tok-of-the-cluster-81"  # noqa: S105 - a dummy
 
+KEPT = ("PATH", "NO_PROXY", "no_proxy", *OF_PYTHON)
+"""How variables begin that the cluster takes over."""
+
 WITHOUT_ATTEMPTS = {"attempts", "failed_attempts", "cost_usd"}
 """What an event says of attempts that were lost."""
 
@@ -75,7 +79,7 @@ def service() -> Iterator[Mock]:
 @pytest.fixture(scope="module")
 def environment(service: Mock, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return what every process of the cluster has in its environment, the command's too."""
-    kept = {name: os.environ[name] for name in ("PATH", "NO_PROXY", "no_proxy") if name in os.environ}
+    kept = {name: value for name, value in os.environ.items() if name.startswith(KEPT)}
     return {**kept, "HOME": str(tmp_path_factory.mktemp("home")), "PASSWORD": PASSWORD, **service.env}
 
 
@@ -85,37 +89,25 @@ def cluster(environment: dict[str, str]) -> Iterator[Nodes]:
         yield found
 
 
-Keval = Callable[..., "subprocess.Popen[str]"]
+Keval = Callable[..., Command]
 
 
 @pytest.fixture
-def begin(tmp_path: Path, environment: dict[str, str]) -> Iterator[Keval]:
+def begin(tmp_path: Path, environment: dict[str, str], fork_server: ForkServer) -> Iterator[Keval]:
     """Return a function that begins a command in a folder with two evaluations, and end what it began."""
     (tmp_path / "eval.yaml").write_text(CONFIG)
     (tmp_path / "files.yaml").write_text(AGENT)
     (tmp_path / "agent.py").write_text(AGENT_CODE)
     samples = [{"id": f"s{number}", "question": f"What is {number}?", "answer": "sea"} for number in range(SAMPLES)]
     (tmp_path / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, samples)))
-    begun: list[subprocess.Popen[str]] = []
-
-    def beginning(*arguments: str, **env: str) -> subprocess.Popen[str]:
-        begun.append(subprocess.Popen(
-            [sys.executable, "-m", "keval", *arguments], env={**environment, **env}, cwd=tmp_path, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        ))  # fmt: skip
-        return begun[-1]
-
-    yield beginning
-    for process in begun:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+    with starting(fork_server, tmp_path) as start:
+        yield lambda *arguments, **env: start({**environment, **env}, *arguments)
 
 
-def ended(process: subprocess.Popen[str], status: int = 0) -> tuple[str, str]:
+def ended(command: Command, code: int = 0) -> tuple[str, str]:
     """Wait for a command and return what it printed."""
-    printed, said = process.communicate(timeout=600)
-    assert process.returncode == status, said
+    printed, said = command.communicate(timeout=600)
+    assert command.returncode == code, said
     return printed, said
 
 
@@ -188,8 +180,8 @@ def test_a_command_that_is_killed_is_resumed_on_the_cluster(
     before = service.requests.by_path.get(MESSAGES, 0)
     first = begin("generate", "eval.yaml", "-o", log.name, *on(cluster))
     wait_for_lines(log, TASKS // 2)
-    first.send_signal(signal.SIGKILL)
-    first.wait()
+    first.kill()
+    ended(first, -signal.SIGKILL)
     ended(begin("generate", "eval.yaml", "-o", log.name, *on(cluster)))
     ended(begin("judge", log.name, *on(cluster)))
     assert len(facts(log)) == 2 * TASKS
