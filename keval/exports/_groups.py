@@ -8,8 +8,9 @@ from keval.counted import counted, first_of
 from keval.exports._blocks import Cell, Lines, Section, Table
 from keval.readable import NOTHING, count, interval, number, probability
 from keval.reports.groups import GroupedMetric, GroupScore
-from keval.reports.metric_tables import statistic, within
+from keval.reports.metric_tables import Difference, statistic, within
 from keval.reports.number_warnings import FEW_CLUSTERS, UNRELIABLE_CLUSTERS
+from keval.stats.conclusions import EXPLORATORY
 
 COLUMNS = ("condition", "samples", "mean", "95 % CI", "difference", "95 % CI", "p", "p adjusted", "conclusion")
 
@@ -28,7 +29,7 @@ def _said(found: GroupedMetric) -> str:
         return "Groups explore: with many of them some differ by luck."
     return (
         f"Groups explore: of {found.comparisons} comparisons of groups some differ by luck. The second p is adjusted "
-        "for all of them by Benjamini and Hochberg's method; the conclusions rest on the first."
+        "for all of them by Benjamini and Hochberg's method; a conclusion that rests on the first alone says so."
     )
 
 
@@ -63,5 +64,11 @@ def _row(each: GroupScore, found: GroupedMetric) -> tuple[Cell, ...]:
         interval(difference.ci_lower, difference.ci_upper, "+"),
         probability(difference.other_statistics.get("p")),
         probability(adjusted),
-        difference.conclusion,
+        _concluded(difference),
     )
+
+
+def _concluded(found: Difference) -> str:
+    """Return the conclusion, and what qualifies it beside what the heading says."""
+    qualified = (each for each in (found.qualification or "").split(", ") if each not in ("", EXPLORATORY))
+    return ", ".join((found.conclusion, *qualified))

@@ -22,6 +22,9 @@ Conclusion = Literal[
 ALPHA = round(1 - LEVEL, 12)
 """A test is passed by a p up to this."""
 
+EXPLORATORY = "exploratory"
+"""What qualifies every conclusion about a group of samples."""
+
 MOST_MISSING = 0.05
 """With a larger share of the planned answers missing, a difference must also survive the worst case."""
 
@@ -80,7 +83,7 @@ def is_at_most_alpha(p: float | None) -> bool:
 def _qualification(conclusion: Conclusion, body: JsonObject) -> str | None:
     of_group = body.get("by") is not None
     adjusted = body.get("p_bh" if of_group else "p_holm")
-    said = ["exploratory"] if of_group else []
+    said = [EXPLORATORY] if of_group else []
     if conclusion in {"higher", "lower"} and adjusted is not None and adjusted > ALPHA:
         said.append(f"not after adjusting for {body['family_size']} comparisons")
     return ", ".join(said) or None

@@ -17,13 +17,17 @@ from markdown_it import MarkdownIt
 
 from keval import plugins
 from keval.exports import Export
+from keval.exports._blocks import Table
+from keval.exports._groups import groups
 from keval.exports.csv import HEADER, Csv
 from keval.exports.json import Json
 from keval.exports.markdown import Markdown
 from keval.exports.text import Text
 from keval.logs.log_head import HEAD_BYTES
 from keval.printable import printable
+from keval.readable import NOTHING
 from keval.reports.groups import GroupedMetric, GroupScore
+from keval.reports.metric_tables import Difference
 from keval.reports.model import BANNER, Claim, ConditionClaims, LogSource, Report, ServerUse
 from keval.stats.paired_statistics import PAIRED
 from keval.stats.statistics import AGGREGATE
@@ -433,16 +437,35 @@ def test_csv_has_a_row_for_each_condition_that_another_is_compared_with() -> Non
     assert told == [("baseline", "", ""), ("with_docs", "baseline", "0.375"), ("with_docs", "another", "-0.5")]
 
 
-def test_csv_has_a_row_for_each_group_of_samples() -> None:
-    """Its last column says which; rows of all samples leave it empty, so that nothing is counted twice unseen."""
+def grouped(found: Difference) -> GroupedMetric:
+    """Return the scores of a group, and the difference of its second condition."""
     (table,) = small_report().metrics
     scores = tuple(
-        GroupScore({"topic": "=law", "year": "2024"}, each, None if place == 0 else table.differences[0])
+        GroupScore({"topic": "=law", "year": "2024"}, each, None if place == 0 else found)
         for place, each in enumerate(table.scores)
     )
     fields = ("topic", "year")
-    grouped = GroupedMetric(fields, table.judge, table.judge_id, table.metric, table.min, table.max, 1, scores)
-    found = rows(Csv().render(small_report(groups=(grouped,))))
+    return GroupedMetric(fields, table.judge, table.judge_id, table.metric, table.min, table.max, 1, scores)
+
+
+@pytest.mark.parametrize(
+    ("qualification", "shown"),
+    [
+        ("exploratory", "higher"),
+        ("exploratory, not after adjusting for 4 comparisons", "higher, not after adjusting for 4 comparisons"),
+    ],
+)
+def test_a_group_whose_difference_does_not_hold_says_so_in_its_row(qualification: str, shown: str) -> None:
+    """The heading says that groups explore."""
+    section = groups(grouped(difference("with_docs", qualification=qualification)))
+    table = section.blocks[0]
+    assert isinstance(table, Table)
+    assert [row[-1] for row in table.rows] == [NOTHING, shown]
+
+
+def test_csv_has_a_row_for_each_group_of_samples() -> None:
+    """Its last column says which; rows of all samples leave it empty, so that nothing is counted twice unseen."""
+    found = rows(Csv().render(small_report(groups=(grouped(difference("with_docs")),))))
     assert [row["group"] for row in found] == ["", "", "topic==law, year=2024", "topic==law, year=2024"]
     assert [row["mean"] for row in found[:2]] == [row["mean"] for row in found[2:]]
     assert [row["conclusion"] for row in found] == ["", "higher", "", "higher"]
