@@ -65,9 +65,10 @@ def _compared(table: MetricTable, found: Difference) -> JunitCase:
 
 def _answered(condition: ConditionSummary) -> JunitCase:
     """Say of how many tasks there are answers; any that failed or is missing is in a number, or leaves it uncertain."""
-    missing = {**condition.failed, **({"not done": condition.not_done} if condition.not_done else {})}
-    said = [counted(condition.completed, "answer"), *(f"{kind}: {times:,}" for kind, times in missing.items())]
-    return JunitCase("answers", condition.name, "error" if missing else "passed", ", ".join(said), "missing")
+    lacking = {**condition.failed, **({"not done": condition.not_done} if condition.not_done else {})}
+    said = [counted(condition.completed, "answer"), *(f"{kind}: {times:,}" for kind, times in lacking.items())]
+    kind = "failed" if condition.failed else "missing"
+    return JunitCase("answers", condition.name, "error" if lacking else "passed", ", ".join(said), kind)
 
 
 def _scored(table: MetricTable, found: ConditionScore) -> JunitCase:

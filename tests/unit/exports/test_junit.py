@@ -52,6 +52,7 @@ def test_what_was_not_answered_is_an_error() -> None:
     found = suite(dataclasses.replace(small_report(), metrics=(), conditions=(summary("baseline", not_done=2), whole)))
     error, passed = (each[0] for each in found.iter("testcase"))
     assert (error.tag, error.get("message")) == ("error", "17 answers, timeout: 1, not done: 2")
+    assert error.get("type") == "failed"
     assert (passed.tag, passed.text) == ("system-out", "17 answers")
     assert {name: found.get(name) for name in ("tests", "failures", "errors")} == {
         "tests": "2", "failures": "0", "errors": "1",
