@@ -153,10 +153,13 @@ def check_targets(connection: DuckDBPyConnection, answers: Mapping[str, str], ju
     other = [each for each in answers if each in there and there[each] != answers[each]]
     newest = rows(connection, load("labels", "newest_judgments", ids=_literals(answers)))
     now = {_target(row): row["judgment"] for row in newest}
-    anew = sorted({response_id for target in judged if now.get(target) != judged[target] for response_id in target[:1]})
+    anew = sorted({target[0] for target in judged if now.get(target) != judged[target]}.difference(gone))
     if gone or other or anew:
         raise InputError(
-            *(f"the log has no response {each}: it was retracted, or the sheet is of another log" for each in gone),
+            *(
+                f"the log has no response {each}: it was retracted, or the sheet is of another log; {CURE}"
+                for each in gone
+            ),
             *(f"response {each} was answered again since the sheet was written; {CURE}" for each in other),
             *(f"the verdict on response {each} changed since the sheet was written; {CURE}" for each in anew),
         )

@@ -183,8 +183,10 @@ def test_what_the_log_says_already_is_not_said_again(tmp_path: Path) -> None:
 def test_a_sheet_of_other_answers_is_refused(tmp_path: Path) -> None:
     """A response that the log lacks, or that was answered again, is named."""
     with projections.connect([judged_log(tmp_path, 1, 1)]) as connection:
-        with pytest.raises(InputError, match="the log has no response gone"):
-            check_targets(connection, {"gone": "hash"}, {})
+        with pytest.raises(InputError) as refused:
+            check_targets(connection, {"gone": "hash"}, {("gone", "judge", "metric"): "judgment"})
+        (said,) = refused.value.problems
+        assert said.startswith("the log has no response gone")
         with pytest.raises(InputError, match="was answered again"):
             check_targets(connection, {PASSED["id"]: "hash"}, {})
 
