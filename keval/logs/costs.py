@@ -73,12 +73,10 @@ class MeasuredCosts:
         """Return what answers of an agent under a condition cost, None when none is known."""
         return self._by_key.get((agent_id, condition_id))
 
-    def with_former(self, agent_id: str, former: Mapping[str, str]) -> MeasuredCosts:
-        """Return these costs, and for conditions without any those of the condition that each was before an edit."""
+    def with_former(self, former: Mapping[tuple[str, str], tuple[str, str]]) -> MeasuredCosts:
+        """Return these costs, and for an agent and a condition without any those of what both were before an edit."""
         before: dict[tuple[str, ...], Cost] = {
-            (agent_id, now): self._by_key[agent_id, then]
-            for now, then in former.items()
-            if (agent_id, then) in self._by_key
+            now: self._by_key[then] for now, then in former.items() if then in self._by_key
         }
         return MeasuredCosts({**before, **self._by_key})
 

@@ -30,11 +30,19 @@ class NoLongerPlanned(NamedTuple):
 
 
 def costs_so_far(past: Past, prepared: Prepared) -> MeasuredCosts:
-    """Return what was measured; an edited condition costs what it did before, until it has answers of its own."""
+    """Return what was measured; what was edited costs what it did before, until it has answers of its own.
+
+    Not where the agent asks another model: that has another price.
+    """
     config, newest = prepared.config, past.newest_run(prepared.config.name, mock=prepared.mock)
-    before = newest["conditions"] if newest else {}
-    former = {each.condition_id: before[each.name]["condition_id"] for each in config.conditions if each.name in before}
-    return past.costs().with_former(config.agent.agent_id, former)
+    if newest is None or (newest["agent"]["type"], newest["agent"]["model"]) != (config.agent.type, config.agent.model):
+        return past.costs()
+    agent_id, before = newest["agent"]["agent_id"], newest["conditions"]
+    return past.costs().with_former({
+        (config.agent.agent_id, each.condition_id): (agent_id, before[each.name]["condition_id"])
+        for each in config.conditions
+        if each.name in before
+    })  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,9 @@ from keval.projections.sql_file import literal, load
 NOTHING_TO_GENERATE = "nothing to generate: every task has its response"
 RECORDED_ANEW = "config and dataset are recorded as they are now"
 
+HALF_A_CENT = 0.005
+"""A smaller amount would look like nothing, to the cent."""
+
 
 def generation_ahead(  # noqa: PLR0913 - each decides what is asked for, or what is said of it
     about: ConfigPast,
@@ -168,7 +171,8 @@ def _amount(items: Sequence[tuple[Estimate, int]], judges: Sequence[JudgeConfig]
         return ""
     without = f"; not counted, as their price is unknown: {', '.join(unknown)}" if unknown else ""
     rough = "" if _is_measured([item for item, _ in items]) else ", a rough guess"
-    return f", ≈ ${known:.2f}{' with judgments' if judges else ''}{rough}{without}"
+    amount = "< $0.01" if 0 < known < HALF_A_CENT else f"≈ ${known:.2f}"
+    return f", {amount}{' with judgments' if judges else ''}{rough}{without}"
 
 
 def _is_measured(items: Sequence[Estimate]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -177,6 +178,33 @@ def test_the_pairs_of_what_is_asked_for_are_in_its_cost(tmp_path: Path) -> None:
     again = "2 responses of plain will be asked again, and pairs with them judged anew (2 by pairwise)"
     assert changed == f"plain changed (system prompt): {again}, ≈ $1.50 with judgments"
     assert ahead.endswith("; 2 more will be asked for, ≈ $1.50 with judgments")
+
+
+@pytest.mark.parametrize(
+    ("agent", "amount"),
+    [
+        ("{type: claude, model: secret-model, max_turns: 7}", ", ≈ $1.00 with judgments"),
+        ("{type: claude, model: another-secret-model}", ""),
+    ],
+)
+def test_an_edited_agent_costs_what_it_did(tmp_path: Path, agent: str, amount: str) -> None:
+    """But not where it asks another model, which has another price."""
+    found = prepared(tmp_path, "{type: claude, model: secret-model}")
+    done = [run_event(found, "run", new_run_id()), *(answer_to(found, task) for task in tasks_of(found))]
+    edited = prepared(tmp_path, agent)
+    with config_past(edited, done) as about:
+        changed, _ = generation_ahead(about, work_list(edited.config, edited.samples), edited.config.judges, 0)
+    assert re.fullmatch(
+        rf"agent claude changed \(.*\): 4 responses of plain, terse will be asked again{re.escape(amount)}", changed
+    )
+
+
+def test_what_costs_less_than_a_cent_is_not_told_as_nothing(tmp_path: Path) -> None:
+    """A model that is cheap is not free."""
+    found = prepared(tmp_path)
+    done = [answer_to(found, task, cost_usd=0.001) for task in tasks_of(found)]
+    with config_past(found, done) as about:
+        assert known_cost(of_terse(found), about, found.config.judges) == ", < $0.01 with judgments"
 
 
 def test_what_is_asked_again_free_or_without_a_price_has_no_amount(tmp_path: Path) -> None:
